@@ -1,0 +1,1 @@
+"""Bytes on disk: TFRecord files and the tf.train.Example messages inside them."""

@@ -1,0 +1,1 @@
+"""The compiled kernels, optional at run time."""
