@@ -1,48 +1,36 @@
-"""Bytes on disk: TFRecord files and the tf.train.Example messages inside them.
+"""Bytes on disk: record files, and the messages in them.
 
-The public names are imported when first used, so that `import featurekit` stays cheap.
+The public names are imported when they are first used, so that `import featurekit.io`
+costs nothing. A name has three places here: `_MODULES`, `__all__`, and the imports for
+type checkers.
 """
 
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-_PUBLIC = {
-    "featurekit.io.example": (
-        "BytesList",
-        "Example",
-        "Feature",
-        "FeatureList",
-        "FeatureLists",
-        "Features",
-        "FloatList",
-        "Int64List",
-        "SequenceExample",
-        "bytes_feature",
-        "example_to_dict",
-        "float_feature",
-        "int64_feature",
-        "make_example",
-        "make_sequence_example",
-        "sequence_example_to_dict",
-        "serialize",
-    ),
-    "featurekit.io.ragged": ("RaggedTensor",),
-    "featurekit.io.sparse": ("SparseTensor",),
+if TYPE_CHECKING:
+    from featurekit.io.tfrecord import TFRecordReader, TFRecordWriter
+
+__all__ = [
+    "TFRecordReader",
+    "TFRecordWriter",
+]
+
+_MODULES = {
+    "TFRecordReader": "featurekit.io.tfrecord",
+    "TFRecordWriter": "featurekit.io.tfrecord",
 }
-_MODULE_OF = {name: module for module, names in _PUBLIC.items() for name in names}
-
-__all__ = sorted(_MODULE_OF)
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _MODULE_OF:
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(_MODULE_OF[name]), name)
-    globals()[name] = value
+    value = getattr(importlib.import_module(_MODULES[name]), name)
+    globals()[name] = value  # found at once the next time
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_MODULE_OF})
+    return sorted({*globals(), *__all__})
