@@ -11,14 +11,73 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from featurekit.io.example import (
+        BytesList,
+        Example,
+        Feature,
+        FeatureList,
+        FeatureLists,
+        Features,
+        FloatList,
+        Int64List,
+        SequenceExample,
+        bytes_feature,
+        example_to_dict,
+        float_feature,
+        int64_feature,
+        make_example,
+        make_sequence_example,
+        sequence_example_to_dict,
+        serialize,
+    )
+    from featurekit.io.ragged import RaggedTensor
+    from featurekit.io.sparse import SparseTensor
     from featurekit.io.tfrecord import TFRecordReader, TFRecordWriter
 
 __all__ = [
+    "BytesList",
+    "Example",
+    "Feature",
+    "FeatureList",
+    "FeatureLists",
+    "Features",
+    "FloatList",
+    "Int64List",
+    "RaggedTensor",
+    "SequenceExample",
+    "SparseTensor",
     "TFRecordReader",
     "TFRecordWriter",
+    "bytes_feature",
+    "example_to_dict",
+    "float_feature",
+    "int64_feature",
+    "make_example",
+    "make_sequence_example",
+    "sequence_example_to_dict",
+    "serialize",
 ]
 
 _MODULES = {
+    "BytesList": "featurekit.io.example",
+    "Example": "featurekit.io.example",
+    "Feature": "featurekit.io.example",
+    "FeatureList": "featurekit.io.example",
+    "FeatureLists": "featurekit.io.example",
+    "Features": "featurekit.io.example",
+    "FloatList": "featurekit.io.example",
+    "Int64List": "featurekit.io.example",
+    "SequenceExample": "featurekit.io.example",
+    "bytes_feature": "featurekit.io.example",
+    "example_to_dict": "featurekit.io.example",
+    "float_feature": "featurekit.io.example",
+    "int64_feature": "featurekit.io.example",
+    "make_example": "featurekit.io.example",
+    "make_sequence_example": "featurekit.io.example",
+    "sequence_example_to_dict": "featurekit.io.example",
+    "serialize": "featurekit.io.example",
+    "RaggedTensor": "featurekit.io.ragged",
+    "SparseTensor": "featurekit.io.sparse",
     "TFRecordReader": "featurekit.io.tfrecord",
     "TFRecordWriter": "featurekit.io.tfrecord",
 }
