@@ -232,7 +232,17 @@ class BuildError(FeatureKitError, RuntimeError):
 
 
 class DuplicateKeyError(BuildError, ValueError):
-    """Two examples of one split have the same key."""
+    """Two examples of one split have the same key.
+
+    Attributes:
+        keys: The two keys as they were given.
+        positions: Indices of the two examples in the order of generation, from 0.
+        payloads: The two examples, serialized.
+    """
+
+    keys: tuple[bytes | str | int, ...] = ()
+    positions: tuple[int, ...] = ()
+    payloads: tuple[bytes, ...] = ()
 
 
 class EmptySplitError(BuildError, ValueError):
@@ -257,14 +267,22 @@ class CancelledError(FeatureKitError, RuntimeError):
 # Adding the place to an exception that is on its way out.
 
 
-def add_path(error: BaseException, part: PathPart) -> None:
-    """Put one more, outer, part in front of the feature path of `error`."""
+def add_path(error: BaseException, part: PathPart, connector: str | None = None) -> None:
+    """Put one more, outer, part in front of the feature path of `error`.
+
+    Args:
+        error: The exception on its way out.
+        part: A key, or the index of an element.
+        connector: Class name of the connector there; the innermost one is kept.
+    """
     if isinstance(error, FeatureKitError):
+        error.connector = error.connector or connector
         error.path = (part, *error.path)
         return
-    path = (part, *getattr(error, "_featurekit_path", ()))
-    _replace_note(error, "  at: ", f"  at: {format_path(path)}")
-    error._featurekit_path = path  # type: ignore[attr-defined]
+    inner = getattr(error, "_featurekit_place", None) or FeatureKitError("", connector=connector)
+    inner.path = (part, *inner.path)
+    error._featurekit_place = inner  # type: ignore[attr-defined]
+    _replace_note(error, "  at: ", f"  at: {inner.place}")
 
 
 def add_location(

@@ -1,0 +1,413 @@
+"""The base of all feature connectors: how one field of an example is stored and read.
+
+A connector of one's own says what the value looks like and how it is stored::
+
+    class Percent(FeatureConnector):
+        def get_tensor_info(self):
+            return TensorInfo((), np.float32)
+
+        def get_serialized_info(self):
+            return TensorInfo((), np.int64)
+
+        def encode_example(self, value):
+            return round(value * 100)
+
+        def decode_example(self, stored):
+            return np.float32(stored / 100)
+
+        def to_json_content(self):
+            return {}
+
+It works wherever one of featurekit's own does: in a dict, in (nested) sequences, on disk.
+One that stores several values subclasses `FeaturesDict`, one that adds rules to a stored
+array subclasses `Tensor`.
+"""
+
+from __future__ import annotations
+
+import abc
+import dataclasses
+import functools
+import html
+import json
+import os
+import pathlib
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from featurekit import feature_json, registry
+from featurekit.dtypes import dtype_name
+from featurekit.errors import (
+    FeatureKitError,
+    MissingFileError,
+    SchemaError,
+    add_location,
+    add_path,
+)
+from featurekit.layout import Layout
+from featurekit.nesting import stack, take_apart, unstack
+from featurekit.tensor_info import TensorInfo, Tree, map_tree, zip_trees
+
+__all__ = ["Documentation", "FeatureConnector"]
+
+FEATURES_FILE = "features.json"
+
+
+@dataclasses.dataclass(frozen=True)
+class Documentation:
+    """What a feature means, for people.
+
+    Attributes:
+        desc: Description.
+        value_range: The values it takes, in words.
+    """
+
+    desc: str = ""
+    value_range: str = ""
+
+    @classmethod
+    def of(cls, doc: Documentation | str | None) -> Documentation:
+        """Make a `Documentation` of what `doc=` takes."""
+        if isinstance(doc, Documentation):
+            return doc
+        return cls(desc=doc or "")
+
+
+class FeatureConnector(abc.ABC):
+    """How one field of an example is stored, and how it comes back as NumPy.
+
+    Subclasses define `get_tensor_info` and `encode_example`; `get_serialized_info` and
+    `decode_example` where the stored value is not the value itself; `to_json_content` and
+    `from_json_content` where the constructor has arguments.
+
+    Args:
+        doc: What the feature means: text, or a `Documentation`.
+    """
+
+    # The class's name in features.json, where TFDS has the same connector.
+    tfds_name: ClassVar[str | None] = None
+
+    _doc: Documentation = Documentation()
+
+    def __init__(self, *, doc: Documentation | str | None = None) -> None:
+        self._doc = Documentation.of(doc)
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Let features.json name the class."""
+        super().__init_subclass__(**kwargs)
+        registry.register(cls)
+
+    # What the value looks like.
+
+    @abc.abstractmethod
+    def get_tensor_info(self) -> Tree[TensorInfo]:
+        """Shape and dtype of the decoded value: a `TensorInfo`, or nested dicts of them."""
+
+    def get_serialized_info(self) -> Tree[TensorInfo]:
+        """Shape and dtype of what `encode_example` returns; by default as decoded."""
+        return self.get_tensor_info()
+
+    @property
+    def shape(self) -> Tree[tuple[int | None, ...]]:
+        """Shape of the decoded value, or nested dicts of shapes."""
+        return map_tree(lambda info: info.shape, self.get_tensor_info())
+
+    @property
+    def dtype(self) -> Tree[np.dtype[Any]]:
+        """NumPy dtype of the decoded value, or nested dicts of dtypes."""
+        return map_tree(lambda info: info.dtype, self.get_tensor_info())
+
+    @property
+    def np_dtype(self) -> Tree[np.dtype[Any]]:
+        """The same as `dtype`; TFDS's name for it."""
+        return self.dtype
+
+    @property
+    def doc(self) -> Documentation:
+        """What the feature means, for people."""
+        return self._doc
+
+    # One value, to what is stored and back.
+
+    @abc.abstractmethod
+    def encode_example(self, value: Any) -> Any:
+        """Turn a value as a generator yields it into what is stored.
+
+        Raises:
+            EncodeError: The value does not fit the feature.
+        """
+
+    def decode_example(self, stored: Any) -> Any:
+        """Turn what is stored into the value, as NumPy; by default it is the value.
+
+        Raises:
+            DecodeError: The stored value is not what it should be.
+        """
+        return stored
+
+    def decode_example_np(self, stored: Any) -> Any:
+        """The same as `decode_example`; TFDS's name for it."""
+        return self.decode_example(stored)
+
+    # Values within sequences. Subclasses override these where all at once is faster.
+
+    def encode_batch_example(self, values: Any) -> Any:
+        """Encode the elements of a sequence: a list or array of values."""
+        return [encode_at(self, value, index) for index, value in enumerate(values)]
+
+    def decode_batch_example(self, stored: Any) -> Any:
+        """Decode the elements of a sequence: an array of stored values, one a row.
+
+        Returns:
+            An array where all elements have one shape, else a list of them.
+        """
+        elements = [decode_at(self, item, i) for i, item in enumerate(unstack(stored))]
+        return stack(elements, self.get_tensor_info())
+
+    def decode_ragged_example(self, stored: Any) -> Any:
+        """Decode the elements of nested sequences.
+
+        Args:
+            stored: A `RaggedTensor` of stored values, or nested dicts of them; an array
+                where all lists of a level have one declared length.
+        """
+        nests = []
+
+        def flatten(info: TensorInfo, value: Any) -> Any:
+            flat, nest = take_apart(value, len(info.shape))
+            nests.append(nest)
+            return flat
+
+        flat = zip_trees(flatten, self.get_serialized_info(), stored)
+        return map_tree(nests[0], self.decode_batch_example(flat))
+
+    # Whole examples, to the bytes of a tf.train.Example and back.
+
+    @functools.cached_property
+    def layout(self) -> Layout:
+        """Where the stored values lie in a tf.train.Example."""
+        return Layout(self.get_serialized_info())
+
+    def serialize_example(self, example: Any) -> bytes:
+        """Encode an example and write it as the bytes of a tf.train.Example.
+
+        Raises:
+            EncodeError: A value does not fit its feature; says which.
+        """
+        return self.layout.serialize(self.encode_example(example))
+
+    def deserialize_example(self, record: bytes, *, decoders: Any = None) -> Any:
+        """Read an example from the bytes of a tf.train.Example.
+
+        Args:
+            record: The serialized tf.train.Example.
+            decoders: Custom decoders, nested like the features; see `featurekit.decode`.
+
+        Returns:
+            The example: nested dicts of NumPy arrays and scalars; text is `bytes`.
+
+        Raises:
+            ParseError: The bytes are no tf.train.Example.
+            DecodeError: It does not hold what the features say.
+        """
+        stored = self.layout.deserialize(record)
+        if decoders is None:
+            return self.decode_example(stored)
+        return self.decode_with(decoders, stored)
+
+    def deserialize_example_np(self, record: bytes, *, decoders: Any = None) -> Any:
+        """The same as `deserialize_example`; TFDS's name for it."""
+        return self.deserialize_example(record, decoders=decoders)
+
+    def decode_with(self, decoders: Any, stored: Any) -> Any:
+        """Decode what is stored by a decoder in place of `decode_example`."""
+        decoders.setup(feature=self)
+        return decoders.decode_example(stored)
+
+    # Metadata.
+
+    def to_json_content(self) -> Any:
+        """What `from_json_content` needs to make an equal connector; JSON values only.
+
+        Returns:
+            A dict, which features.json keeps as it is.
+        """
+        return {}
+
+    @classmethod
+    def from_json_content(cls, value: Any) -> Self:
+        """Make a connector from what `to_json_content` gave."""
+        return cls(**value)
+
+    def to_json(self) -> dict[str, Any]:
+        """The feature as TFDS's `to_json` gives it: `{"type", "content", "proto_cls"}`."""
+        content = self.to_json_content()
+        proto = isinstance(content, feature_json.ProtoContent)
+        return {
+            "type": registry.class_path(type(self)),
+            "content": feature_json.content_to_proto(content) if proto else content,
+            "proto_cls": feature_json.message_name(content),
+        }
+
+    def to_feature_json(self) -> dict[str, Any]:
+        """The feature in the form of features.json."""
+        json_: dict[str, Any] = feature_json.to_feature_json(
+            registry.class_path(type(self)),
+            self.to_json_content(),
+            self.doc.desc,
+            self.doc.value_range,
+        )
+        return json_
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any], *, trust: Iterable[str] = ()) -> FeatureConnector:
+        """Make a connector from its JSON, in any form that TFDS has written.
+
+        Args:
+            value: The parsed JSON of a feature.
+            trust: Packages that connector classes named in the JSON may be imported from.
+
+        Returns:
+            The connector; an opaque one, which gives the stored values, where its class is
+            neither known nor trusted.
+
+        Raises:
+            SchemaError: The JSON does not describe a feature.
+        """
+        trust = tuple(trust)
+        if not trust and registry.is_loading():
+            return connector_from_json(value)
+        with registry.loading(trust, "the JSON of the features"):
+            try:
+                return connector_from_json(value)
+            except RecursionError:
+                raise SchemaError("the features are nested too deeply to be read") from None
+
+    def save_metadata(self, data_dir: str | os.PathLike[str], feature_name: str | None) -> None:
+        """Write what features.json does not hold, such as class names, in files of its own."""
+
+    def load_metadata(self, data_dir: str | os.PathLike[str], feature_name: str | None) -> None:
+        """Read what `save_metadata` wrote."""
+
+    def save_config(self, root_dir: str | os.PathLike[str]) -> None:
+        """Write features.json and the files beside it, as TFDS does."""
+        text = json.dumps(self.to_feature_json(), indent=4, sort_keys=True)
+        (pathlib.Path(root_dir) / FEATURES_FILE).write_text(text, encoding="utf-8")
+        self.save_metadata(root_dir, None)
+
+    @classmethod
+    def from_config(
+        cls, root_dir: str | os.PathLike[str], *, trust: Iterable[str] = ()
+    ) -> FeatureConnector:
+        """Read features.json and the files beside it.
+
+        Raises:
+            MissingFileError: There is no features.json.
+            SchemaError: It does not describe features.
+        """
+        path = pathlib.Path(root_dir) / FEATURES_FILE
+        try:
+            value = json.loads(path.read_bytes())
+        except FileNotFoundError:
+            raise MissingFileError(
+                f"there is no {FEATURES_FILE}",
+                file=path,
+                hint="a dataset this old has its features only in its code: pass features=",
+            ) from None
+        except (ValueError, RecursionError) as error:
+            raise SchemaError(f"{FEATURES_FILE} is not JSON: {error}", file=path) from error
+        try:
+            connector = cls.from_json(value, trust=trust)
+        except FeatureKitError as error:
+            add_location(error, file=path)
+            raise
+        connector.load_metadata(root_dir, None)
+        return connector
+
+    # For people and containers.
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both have one class and the same arguments."""
+        return type(self) is type(other) and self._identity() == other._identity()  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        """Equal connectors hash alike."""
+        return hash((type(self), repr(self)))
+
+    def _identity(self) -> Any:
+        return self.to_feature_json()
+
+    def __repr__(self) -> str:
+        """TFDS's repr: `Class(shape=(...), dtype=...)`."""
+        info = self.get_tensor_info()
+        if not isinstance(info, TensorInfo):
+            return f"{type(self).__name__}({self.shape})"
+        parts = [f"shape={info.shape}", f"dtype={dtype_name(info.dtype)}", *self._repr_extras()]
+        return f"{type(self).__name__}({', '.join(parts)})"
+
+    def _repr_extras(self) -> list[str]:
+        return [f"description={self.doc.desc}"] if self.doc.desc else []
+
+    def repr_html(self, value: Any) -> str:
+        """One decoded value as HTML, escaped."""
+        if isinstance(value, np.ndarray) and value.ndim:
+            return html.escape(f"array of shape {value.shape}, {value.dtype}")
+        return html.escape(str(value))
+
+
+# Calling a connector, saying where in the example it is.
+
+
+def encode_at(connector: FeatureConnector, value: Any, part: str | int) -> Any:
+    """Encode one part of an example; an error says which part."""
+    try:
+        return connector.encode_example(value)
+    except Exception as error:
+        add_path(error, part, type(connector).__name__)
+        raise
+
+
+def decode_at(connector: FeatureConnector, stored: Any, part: str | int) -> Any:
+    """Decode one part of an example, None where it is missing; an error says which part."""
+    if stored is None:
+        return None
+    try:
+        return connector.decode_example(stored)
+    except Exception as error:
+        add_path(error, part, type(connector).__name__)
+        raise
+
+
+def connector_from_json(value: Mapping[str, Any]) -> FeatureConnector:
+    """Make a connector from JSON, within a `registry.loading` block."""
+    parsed = feature_json.parse(value)
+    cls = registry.resolve(parsed.class_name)
+    if cls is None:
+        connector = registry.load_class("featurekit.connectors.opaque:Opaque")(
+            class_name=parsed.class_name, content=parsed.content
+        )
+    else:
+        connector = _from_content(cls, parsed)
+    # The two texts lie outside of the content, so no constructor sees them.
+    connector._doc = Documentation(parsed.description, parsed.value_range)
+    return connector  # type: ignore[no-any-return]
+
+
+def _from_content(cls: type[Any], parsed: feature_json.FeatureJson) -> Any:
+    if parsed.content is None:
+        raise SchemaError(
+            f"a feature of class {parsed.class_name!r} has no content",
+            hint="the file is damaged, or of a newer TFDS",
+        )
+    try:
+        return cls.from_json_content(parsed.content)
+    except FeatureKitError:
+        raise
+    except (TypeError, ValueError, KeyError, AttributeError) as error:
+        raise SchemaError(
+            f"the content of a {parsed.class_name} does not fit it: "
+            f"{type(error).__name__}: {error}",
+            hint="features.json is damaged, or of another version of the class",
+        ) from error
