@@ -1,0 +1,141 @@
+"""Where the records of an uncompressed record file are."""
+
+from __future__ import annotations
+
+import os
+from array import array
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from featurekit.errors import InvalidArgumentError
+from featurekit.io.faults import index_fault, record_fault
+from featurekit.io.files import LocalFile, path_text
+from featurekit.io.framing import (
+    FRAME_BYTES,
+    HEADER_BYTES,
+    Block,
+    Fault,
+    checked_length,
+    read_block,
+    stored_length,
+)
+from featurekit.io.stream import RecordStream
+from featurekit.io.window import Window
+
+__all__ = ["RecordIndex", "indexed", "read_indexed", "scan"]
+
+_BLOCK_BYTES = 1 << 16  # small: behind a large record only the next header is needed
+
+
+class RecordIndex:
+    """Offsets and lengths of the records of a file.
+
+    Args:
+        offsets: Where each record starts (its header), in bytes.
+        lengths: Length of each payload, in bytes.
+
+    Attributes:
+        offsets: `(num_records,)` uint64, so that files of any size can be indexed.
+        lengths: `(num_records,)` uint64.
+
+    >>> index = RecordIndex([0, 21], [5, 4])
+    >>> len(index), index[1], list(index)
+    (2, (21, 4), [(0, 5), (21, 4)])
+    """
+
+    def __init__(self, offsets: Iterable[int], lengths: Iterable[int]) -> None:
+        self.offsets = _as_uint64(offsets)
+        self.lengths = _as_uint64(lengths)
+        if len(self.offsets) != len(self.lengths):
+            raise InvalidArgumentError(
+                f"an index has one length for each offset; got {len(self.offsets)} offsets "
+                f"and {len(self.lengths)} lengths"
+            )
+
+    def __len__(self) -> int:
+        return len(self.offsets)
+
+    def __getitem__(self, i: int) -> tuple[int, int]:
+        return int(self.offsets[i]), int(self.lengths[i])
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        return zip(self.offsets.tolist(), self.lengths.tolist(), strict=True)
+
+    def __repr__(self) -> str:
+        return f"RecordIndex({len(self)} records)"
+
+
+def _as_uint64(values: Iterable[int]) -> npt.NDArray[np.uint64]:
+    if isinstance(values, np.ndarray) and values.dtype == np.uint64 and values.ndim == 1:
+        return values
+    return np.frombuffer(array("Q", values), np.uint64)
+
+
+def indexed(stream: RecordStream) -> RecordIndex:
+    """The index of the records that `stream` gives, which reads all of them."""
+    offsets, lengths = array("Q"), array("Q")
+    for offset, payloads in stream.blocks():
+        for payload in payloads:
+            offsets.append(offset)
+            lengths.append(len(payload))
+            offset += FRAME_BYTES + len(payload)
+    return RecordIndex(offsets, lengths)
+
+
+def read_indexed(file: LocalFile, index: RecordIndex, i: int, *, check_crc: bool) -> bytes:
+    """The payload of record i.
+
+    Raises:
+        CorruptRecordError: It is damaged, or there is another record than the index says.
+    """
+    offset, length = index[i]
+    block = read_block(file.pread(FRAME_BYTES + length, offset), 0, check_crc)
+    if block.size == FRAME_BYTES + length and len(block.payloads) == 1:
+        return block.payloads[0]
+    window = Window(file, HEADER_BYTES)  # from here on only to say what is wrong
+    window.move(offset)
+    window.load(HEADER_BYTES)
+    block = read_block(window.data, 0, check_crc)
+    if block.fault is None and window.load(block.needed):
+        block = read_block(window.data, 0, check_crc)
+    if block.payloads:
+        raise index_fault(window, len(block.payloads[0]), length, i)
+    raise record_fault(window, block, i)
+
+
+def scan(path: str | os.PathLike[str] | LocalFile, *, check_crc: bool = True) -> RecordIndex:
+    """The index of an uncompressed record file, from its headers alone.
+
+    Payloads are not read, so their checksums are not checked.
+
+    Args:
+        path: The file.
+        check_crc: Whether to check the checksums of the lengths.
+
+    Raises:
+        MissingFileError: There is no such file.
+        CorruptRecordError: A length is damaged, or the last record is cut.
+    """
+    source = path if isinstance(path, LocalFile) else LocalFile(path_text(path))
+    window = Window(source, _BLOCK_BYTES)
+    length_of = checked_length if check_crc else stored_length
+    offsets, lengths = array("Q"), array("Q")
+    while window.load(HEADER_BYTES):
+        data, position, origin = window.data, window.position, window.offset - window.position
+        while position + HEADER_BYTES <= len(data):
+            length = length_of(data[position : position + HEADER_BYTES])
+            end = origin + position + FRAME_BYTES + length
+            if length < 0 or end > source.size:
+                window.move(origin + position - window.offset)
+                fault = Fault.HEADER if length < 0 else None
+                needed = HEADER_BYTES if length < 0 else FRAME_BYTES + length
+                raise record_fault(window, Block([], 0, needed, fault), len(offsets))
+            offsets.append(origin + position)
+            lengths.append(length)
+            position += FRAME_BYTES + length
+        window.move(position - window.position)
+    if window.left:
+        raise record_fault(window, Block([], 0, HEADER_BYTES, None), len(offsets))
+    return RecordIndex(offsets, lengths)
