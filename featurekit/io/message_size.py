@@ -1,30 +1,60 @@
 """How long an Example will be, known before it is serialized.
 
-Protobuf messages end at 2**31 - 1 bytes; beyond, serializers have failed in ways that
-lose data or the process. So the size is worked out from the values: first a cheap
-bound, which settles all but huge examples, then the exact figure.
+Protobuf messages end at 2**31 - 1 bytes. Beyond, some serializers fail, others write what
+no parser takes. So the size is worked out from the values: first a cheap bound, which
+settles all but huge examples, then the exact figure.
 
 Source: the protobuf encoding guide (tags, varints, length-delimited fields, packing).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from featurekit.errors import EncodeError
-from featurekit.io.columns import FeatureValues
+from featurekit.io.columns import FeatureValues, Kind
+from featurekit.proto.example_pb2 import Example, Feature, SequenceExample
 
-__all__ = ["MAX_MESSAGE_BYTES", "check_example_size", "example_size", "size_error"]
+__all__ = [
+    "MAX_MESSAGE_BYTES",
+    "check_example_size",
+    "check_message_size",
+    "example_size",
+    "size_error",
+]
 
 MAX_MESSAGE_BYTES = 2**31 - 1
 """The longest serialized message that protobuf allows."""
 
+_KINDS = {kind.dtype: kind for kind in Kind}
 _MAX_VARINT = 10  # bytes of an int64 below zero
 _MAX_FRAMING = 64  # tags and lengths around one feature, without its key
+
+
+class _Values(NamedTuple):
+    kind: Kind | None
+    items: Sequence[Any]
+
+    def bound(self) -> int:
+        """The most bytes that the Feature can take, without its framing."""
+        if self.kind is Kind.BYTES:
+            return sum(map(len, self.items)) + 6 * len(self.items)
+        return len(self.items) * (4 if self.kind is Kind.FLOAT else _MAX_VARINT)
+
+    def size(self) -> int:
+        """The length of the serialized Feature."""
+        if self.kind is None:
+            return 0
+        if self.kind is Kind.BYTES:
+            return _field(sum(_field(len(item)) for item in self.items))
+        if not len(self.items):
+            return _field(0)
+        if self.kind is Kind.FLOAT:
+            return _field(_field(4 * len(self.items)))
+        return _field(_field(_varints(self.items)))
 
 
 def check_example_size(features: Mapping[str, FeatureValues]) -> None:
@@ -33,11 +63,32 @@ def check_example_size(features: Mapping[str, FeatureValues]) -> None:
     Raises:
         EncodeError: It would pass `MAX_MESSAGE_BYTES`; the text names the biggest feature.
     """
-    bound = sum(_bound(values) + 4 * len(key) + _MAX_FRAMING for key, values in features.items())
-    if bound <= MAX_MESSAGE_BYTES:
+    _check({key: _of_values(values) for key, values in features.items()}, {})
+
+
+def check_message_size(message: Example | SequenceExample) -> None:
+    """Refuse a message that would be too long to serialize.
+
+    Raises:
+        EncodeError: It would pass `MAX_MESSAGE_BYTES`; the text names the biggest feature.
+    """
+    if isinstance(message, Example):
+        _check(_of_features(message.features.feature), {})
         return
-    if (size := example_size(features)) > MAX_MESSAGE_BYTES:
-        raise size_error(size, {key: _feature_size(values) for key, values in features.items()})
+    lists = message.feature_lists.feature_list
+    _check(
+        _of_features(message.context.feature),
+        {key: [_of_feature(step) for step in lists[key].feature] for key in lists},
+    )
+
+
+def example_size(features: Mapping[str, FeatureValues]) -> int:
+    """The exact length of the serialized Example, in bytes.
+
+    >>> example_size({"age": np.array([3])})
+    16
+    """
+    return _map_size({key: _of_values(values).size() for key, values in features.items()})
 
 
 def size_error(size: int, features: Mapping[str, int]) -> EncodeError:
@@ -51,47 +102,50 @@ def size_error(size: int, features: Mapping[str, int]) -> EncodeError:
     )
 
 
-def example_size(features: Mapping[str, FeatureValues]) -> int:
-    """The exact length of the serialized Example, in bytes.
+def _check(features: Mapping[str, _Values], lists: Mapping[str, list[_Values]]) -> None:
+    bound = sum(_MAX_FRAMING + 4 * len(key) for key in (*features, *lists))
+    bound += sum(values.bound() for values in features.values())
+    bound += sum(_MAX_FRAMING + step.bound() for steps in lists.values() for step in steps)
+    if bound <= MAX_MESSAGE_BYTES:
+        return
+    sizes = {key: values.size() for key, values in features.items()}
+    list_sizes = {key: sum(_field(step.size()) for step in lists[key]) for key in lists}
+    size = _map_size(sizes) + _map_size(list_sizes)
+    if size > MAX_MESSAGE_BYTES:
+        raise size_error(size, sizes | list_sizes)
 
-    >>> example_size({"age": np.array([3])})
-    16
-    """
-    entries = (
-        _field(_field(len(key.encode())) + _field(_feature_size(values)))
-        for key, values in features.items()
-    )
-    return _field(sum(entries)) if features else 0
 
-
-def _bound(values: FeatureValues) -> int:
+def _of_values(values: FeatureValues) -> _Values:
     if values is None:
-        return 0
-    if isinstance(values, np.ndarray) and values.dtype != object:
-        return values.size * (_MAX_VARINT if values.dtype == np.int64 else values.itemsize)
-    return sum(map(len, values)) + 6 * len(values)
+        return _Values(None, ())
+    if not isinstance(values, np.ndarray):
+        return _Values(Kind.BYTES, values)
+    return _Values(_KINDS[values.dtype], values.reshape(-1))  # type: ignore[arg-type]
 
 
-def _feature_size(values: FeatureValues) -> int:
-    """Length of one serialized Feature."""
-    if values is None:
-        return 0
-    if not isinstance(values, np.ndarray) or values.dtype == object:
-        return _field(sum(_field(len(value)) for value in _flat(values)))
-    if values.size == 0:
-        return _field(0)
-    return _field(_field(_varints(values) if values.dtype == np.int64 else values.nbytes))
+def _of_features(features: Mapping[str, Feature]) -> dict[str, _Values]:
+    return {key: _of_feature(features[key]) for key in features}
 
 
-def _flat(values: npt.NDArray[Any] | Sequence[bytes]) -> Sequence[bytes]:
-    return values.reshape(-1).tolist() if isinstance(values, np.ndarray) else values
+def _of_feature(feature: Feature) -> _Values:
+    field = feature.WhichOneof("kind")
+    if field is None:
+        return _Values(None, ())
+    kind = Kind(feature.DESCRIPTOR.fields_by_name[field].number)
+    return _Values(kind, getattr(feature, field).value)
 
 
-def _varints(values: npt.NDArray[np.int64]) -> int:
-    """Length of the values as varints: one byte for each 7 bits, at least one."""
-    bits = values.reshape(-1).view(np.uint64)
+def _map_size(values: Mapping[str, int]) -> int:
+    """Length of a message that is one map, from text to messages of these lengths."""
+    entries = (_field(_field(len(key.encode())) + _field(size)) for key, size in values.items())
+    return _field(sum(entries)) if values else 0
+
+
+def _varints(items: Iterable[int]) -> int:
+    """Length of ints as varints: one byte for each 7 bits, at least one."""
+    bits = np.asarray(items, dtype=np.int64).view(np.uint64)
     longer = (int(np.count_nonzero(bits >> np.uint64(7 * n))) for n in range(1, _MAX_VARINT))
-    return values.size + sum(longer)
+    return bits.size + sum(longer)
 
 
 def _field(size: int) -> int:
