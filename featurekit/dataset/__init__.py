@@ -1,0 +1,1 @@
+"""A dataset on disk: its names, versions, files and splits."""
