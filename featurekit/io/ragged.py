@@ -229,7 +229,7 @@ class RaggedTensor:
     # Rows.
 
     def __len__(self) -> int:
-        return len(self._row_splits) - 1
+        return max(len(self._row_splits) - 1, 0)  # no splits at all pass where unchecked
 
     def __iter__(self) -> Iterator[Array | RaggedTensor]:
         return (self._row(index) for index in range(len(self)))

@@ -17,7 +17,7 @@ Array: TypeAlias = npt.NDArray[Any]
 def as_integers(values: Any, what: str) -> Array:
     """A 1-D int64 or int32 array; `what` names it in errors."""
     array = np.asarray(values)
-    if array.size == 0:
+    if array.size == 0 and array.dtype.kind not in "iu":  # an empty list
         array = array.astype(np.int64)
     if array.dtype.kind not in "iu" or array.ndim != 1:
         raise InvalidTypeError(f"expected {what} as 1-D integers, got {short_repr(values)}")
@@ -26,10 +26,7 @@ def as_integers(values: Any, what: str) -> Array:
 
 def as_splits(row_splits: Any) -> Array:
     """Row splits as an array, not checked against any values."""
-    splits = as_integers(row_splits, "row splits")
-    if not len(splits):
-        raise InvalidArgumentError("expected one row split or more, got none")
-    return splits
+    return as_integers(row_splits, "row splits")
 
 
 def splits_of(lengths: Array) -> Array:
@@ -41,6 +38,8 @@ def splits_of(lengths: Array) -> Array:
 
 def check_splits(splits: Array, total: int, uniform_row_length: int | None) -> None:
     """Refuse row splits that do not cover `total` values in order."""
+    if not len(splits):
+        raise InvalidArgumentError("expected one row split or more, got none")
     lengths = np.diff(splits)
     if splits[0] != 0:
         raise InvalidArgumentError(f"expected row splits that begin at 0, got {splits[0]}")
