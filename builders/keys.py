@@ -36,18 +36,47 @@ def plain_key(key: Key) -> PlainKey:
     >>> plain_key(np.int64(3))
     3
     """
+    if isinstance(key, (bytes, str)):
+        return key
     if isinstance(key, np.ndarray) and key.size == 1:
-        key = key.item()
+        return plain_key(key.item())
     if isinstance(key, (bool, np.bool_)):
         return bool(key)
     if isinstance(key, (int, np.integer)):
         return int(key)
-    if isinstance(key, (bytes, str)):
-        return key
     raise InvalidTypeError(
         f"a key must be bytes, str or int, got {short_repr(key)} of type {type(key).__name__}",
         hint="yield (key, example) with a key that is unique in the split, such as a file name",
     )
+
+
+def pack_key(key: Key) -> bytes:
+    """The key as one byte for its type and its text, so that it can be shown as given.
+
+    Raises:
+        InvalidTypeError: The key is not bytes, str or int.
+        InvalidArgumentError: A str key has no UTF-8 form.
+    """
+    plain = plain_key(key)
+    if isinstance(plain, str):
+        return _STR + _utf8(plain)
+    if isinstance(plain, bytes):
+        return _BYTES + plain
+    return (_BOOL if isinstance(plain, bool) else _INT) + str(plain).encode()
+
+
+def unpack_key(packed: bytes) -> PlainKey:
+    """The key that `pack_key` made into bytes.
+
+    >>> unpack_key(pack_key("5"))
+    '5'
+    """
+    kind, text = packed[:1], packed[1:]
+    if kind == _BYTES:
+        return text
+    if kind == _STR:
+        return text.decode()
+    return text == b"True" if kind == _BOOL else int(text)
 
 
 class KeyHasher:
@@ -58,16 +87,12 @@ class KeyHasher:
     """
 
     def __init__(self, salt: str | bytes) -> None:
-        self._salted = hashlib.md5(_key_bytes(salt), usedforsecurity=False)
+        self._salted = hashlib.md5(_hashed_text(pack_key(salt)), usedforsecurity=False)
 
-    def digest(self, key: PlainKey) -> bytes:
-        """The hash as 16 bytes, which sort like the number.
-
-        Raises:
-            InvalidArgumentError: A str key has no UTF-8 form.
-        """
+    def digest(self, packed: bytes) -> bytes:
+        """The hash of a packed key as 16 bytes, which sort like the number."""
         md5 = self._salted.copy()
-        md5.update(_key_bytes(key))
+        md5.update(_hashed_text(packed))
         return md5.digest()
 
 
@@ -90,38 +115,14 @@ def hash_key(salt: str | bytes, key: Key) -> int:
     >>> f"{hash_key('test', 0):032x}"
     'f6f4061a1bddc1c04d8109b39f581270'
     """
-    return int.from_bytes(KeyHasher(salt).digest(plain_key(key)), "big")
+    return int.from_bytes(KeyHasher(salt).digest(pack_key(key)), "big")
 
 
-def pack_key(key: PlainKey) -> bytes:
-    """The key with its type, as bytes, so that messages can show it as it was given."""
-    if isinstance(key, bytes):
-        return _BYTES + key
-    if isinstance(key, str):
-        return _STR + _utf8(key)
-    return (_BOOL if isinstance(key, bool) else _INT) + str(key).encode()
-
-
-def unpack_key(packed: bytes) -> PlainKey:
-    """The key that `pack_key` made into bytes.
-
-    >>> unpack_key(pack_key("5"))
-    '5'
-    """
-    kind, text = packed[:1], packed[1:]
-    if kind == _BYTES:
-        return text
-    if kind == _STR:
-        return text.decode()
-    return text == b"True" if kind == _BOOL else int(text)
-
-
-def _key_bytes(key: PlainKey) -> bytes:
-    if isinstance(key, bytes):
-        return key
-    if isinstance(key, str):
-        return _utf8(key.replace("\\", "/"))  # paths hash alike on every platform
-    return str(key).encode()
+def _hashed_text(packed: bytes) -> bytes:
+    text = packed[1:]
+    if packed.startswith(_STR):
+        return text.replace(b"\\", b"/")  # paths hash alike on every platform
+    return text
 
 
 def _utf8(text: str) -> bytes:

@@ -101,10 +101,12 @@ class Shuffler:
             BuildError: Shuffling is off, and some keys are int and some are not.
             WriteError: The disk is full.
         """
-        plain = plain_key(key)
-        position = self.num_examples
-        sort_key = self._ordered_key(plain) if self._disable_shuffling else self._digest(plain)
-        head = sort_key + position.to_bytes(_POSITION_BYTES, "big") + pack_key(plain)
+        packed = pack_key(key)
+        if self._disable_shuffling:
+            sort_key = self._ordered_key(plain_key(key))
+        else:
+            sort_key = self._hasher.digest(packed)
+        head = sort_key + self.num_examples.to_bytes(_POSITION_BYTES, "big") + packed
         self._buffer.append((head, payload))
         self.num_examples += 1
         self.num_bytes += len(payload)
@@ -159,9 +161,6 @@ class Shuffler:
         if self._spill_dir is not None:
             shutil.rmtree(self._spill_dir, ignore_errors=True)
             self._spill_dir = None
-
-    def _digest(self, key: PlainKey) -> bytes:
-        return self._hasher.digest(key)
 
     def _ordered_key(self, key: PlainKey) -> bytes:
         if self._first_key is None:
