@@ -186,6 +186,9 @@ class _Dense(_Leaf):
                     hint="give a value, or declare the feature with optional=True",
                 )
             return
+        if self.info.sequence_rank and isinstance(value, list) and not value:
+            # An empty list does not show the shape of its elements.
+            value = _join(value, self.info.dtype, self.info.shape[1:])
         wire[self.key] = _to_wire(as_array(value, self.info.dtype, self.info.shape))
 
     def read(self, columns: Sequence[Column]) -> Any:
