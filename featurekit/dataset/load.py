@@ -1,0 +1,166 @@
+"""Opening a dataset: by name or by folder."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Any
+
+from featurekit.connector import FeatureConnector
+from featurekit.dataset.folders import INFO_FILE, default_data_dir, find_dataset
+from featurekit.dataset.info import DatasetInfo
+from featurekit.dataset.info_json import read_info
+from featurekit.dataset.source import DataSource
+from featurekit.dataset.split_expressions import SplitLike
+from featurekit.dataset.text import TextMode
+from featurekit.dataset.version import Version
+
+__all__ = ["DatasetReader", "builder", "builder_from_directory", "load"]
+
+
+class DatasetReader:
+    """A dataset on disk, opened from its folder alone.
+
+    Has what a builder has once its dataset is built.
+
+    Args:
+        folder: The folder of the version.
+        features: The features, for a dataset too old to have a features.json.
+        trust: Packages that connector classes named there may be imported from.
+
+    Raises:
+        DatasetNotFoundError: There is no dataset in that folder.
+        DatasetInfoError: Its metadata is damaged.
+    """
+
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        features: FeatureConnector | None = None,
+        trust: Iterable[str] = (),
+    ) -> None:
+        self._folder = os.path.abspath(os.path.expanduser(os.fspath(folder)))
+        self._info = read_info(self._folder, features=features, trust=trust)
+
+    @property
+    def info(self) -> DatasetInfo:
+        """What the dataset is."""
+        return self._info
+
+    @property
+    def name(self) -> str:
+        """Name of the dataset."""
+        return self._info.name
+
+    @property
+    def version(self) -> Version:
+        """Version of the dataset."""
+        return self._info.version
+
+    @property
+    def data_dir(self) -> str:
+        """The folder of the version."""
+        return self._folder
+
+    def is_prepared(self) -> bool:
+        """True: what was opened is there."""
+        return True
+
+    def download_and_prepare(self, **kwargs: Any) -> None:
+        """Do nothing: the dataset is there."""
+
+    def as_data_source(self, split: SplitLike | None = None, **options: Any) -> Any:
+        """The examples of a split, in any order; of all splits, in a dict, for None.
+
+        Args:
+            split: See `load`.
+            **options: `decoders` and `text`, as in `load`.
+        """
+        if split is None:
+            return {name: DataSource(self._info, name, **options) for name in self._info.splits}
+        return DataSource(self._info, split, **options)
+
+    def __repr__(self) -> str:
+        """Name and folder."""
+        return f"DatasetReader({self._info.full_name}, {self._folder!r})"
+
+
+def builder_from_directory(
+    folder: str | os.PathLike[str],
+    *,
+    features: FeatureConnector | None = None,
+    trust: Iterable[str] = (),
+) -> DatasetReader:
+    """Open a dataset from the folder of its version; written by featurekit or by TFDS.
+
+    Args:
+        folder: Such as `.../mnist/3.0.1`.
+        features: The features, for a dataset too old to have a features.json.
+        trust: Packages that connector classes named there may be imported from.
+
+    Raises:
+        DatasetNotFoundError: There is no dataset_info.json.
+        DatasetInfoError: It is damaged.
+        SchemaError: features.json is damaged.
+    """
+    return DatasetReader(folder, features=features, trust=trust)
+
+
+def builder(
+    name: str,
+    *,
+    data_dir: str | os.PathLike[str] | None = None,
+    features: FeatureConnector | None = None,
+    trust: Iterable[str] = (),
+) -> DatasetReader:
+    """Open a dataset by its name, `name[/config][:version]`, or by its folder.
+
+    Args:
+        name: Without a version the newest one on disk counts.
+        data_dir: Folder of the datasets; by default `$FEATUREKIT_DATA_DIR`,
+            `$TFDS_DATA_DIR` or `~/tensorflow_datasets`.
+        features: The features, for a dataset too old to have a features.json.
+        trust: Packages that connector classes named there may be imported from.
+
+    Raises:
+        DatasetNotFoundError: There is none; says what there is.
+    """
+    folder = os.path.expanduser(os.fspath(name))
+    if not os.path.isfile(os.path.join(folder, INFO_FILE)):
+        folder = find_dataset(str(name), default_data_dir(data_dir))
+    return DatasetReader(folder, features=features, trust=trust)
+
+
+def load(
+    name: str,
+    split: SplitLike | None = None,
+    *,
+    data_dir: str | os.PathLike[str] | None = None,
+    decoders: Any = None,
+    text: TextMode = "bytes",
+    trust: Iterable[str] = (),
+    with_info: bool = False,
+) -> Any:
+    """Open the examples of a dataset that is on disk.
+
+    Args:
+        name: `name[/config][:version]`, or the folder of a version.
+        split: Name of a split, a slice such as `"train[:10%]"`, or a split expression; None
+            gives a dict of all splits.
+        data_dir: Folder of the datasets; see `builder`.
+        decoders: Decoders in place of the features' own, nested like the features.
+        text: `"bytes"` gives text as it is stored, `"str"` decodes it as UTF-8.
+        trust: Packages that connector classes named in its files may be imported from.
+        with_info: Whether to give `(examples, info)`.
+
+    Returns:
+        A `DataSource`, or a dict of them.
+
+    Raises:
+        DatasetNotFoundError: There is no such dataset.
+        SplitError: It has no such split.
+    """
+    reader = builder(name, data_dir=data_dir, trust=trust)
+    examples = reader.as_data_source(split, decoders=decoders, text=text)
+    return (examples, reader.info) if with_info else examples
