@@ -122,6 +122,8 @@ def _as_bytes(item: Any) -> bytes:
             ) from None
     if isinstance(item, bytes):
         return bytes(item)
+    if isinstance(item, np.ndarray) and item.dtype.kind == "O" and item.ndim == 0:
+        return _as_bytes(item[()])  # an encoded element of a sequence
     raise _not_a_string(item)
 
 
