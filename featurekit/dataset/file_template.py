@@ -213,9 +213,10 @@ def _fill(template: str, values: Mapping[str, str], literal: Callable[[str], str
     try:
         return "".join(values[part] if i % 2 else literal(part) for i, part in enumerate(parts))
     except KeyError as error:
+        known = ", ".join(f"{{{name}}}" for name in values)
         raise InvalidNameError(
             f"the template {short_repr(template)} needs a value for {{{error.args[0]}}}",
-            hint=f"known are {', '.join(map(repr, values)) or 'none'}",
+            hint=f"known are {known or 'none'}",
         ) from None
 
 
