@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from google.protobuf.message import DecodeError as ProtobufDecodeError
 from google.protobuf.message import Message
+from google.protobuf.unknown_fields import UnknownFieldSet
 
 from featurekit.io.column_errors import (
     key_error,
@@ -37,6 +38,9 @@ __all__ = [
     "set_feature",
     "write_example",
 ]
+
+_NUMBERS = (np.int64, np.float32)
+_LENGTH = 2  # the wire type of messages and bytes
 
 M = TypeVar("M", bound=Message)
 
@@ -86,13 +90,25 @@ def write_example(features: Mapping[str, FeatureValues]) -> bytes:
 
 
 def parse_message(message: type[M], data: bytes, record: int | None = None) -> M:
-    """The message of that class in `data`; protobuf's own errors become ours."""
+    """The Example or SequenceExample in `data`; protobuf's own errors become ours."""
     if not isinstance(data, (bytes, bytearray, memoryview)):
         raise record_type_error(data, record=record)
+    name = message.DESCRIPTOR.name
     try:
-        return message.FromString(bytes(data))
+        parsed = message.FromString(bytes(data))
     except (ProtobufDecodeError, UnicodeDecodeError) as error:
-        raise wire_error(message.DESCRIPTOR.name, data, record=record) from error
+        raise wire_error(name, data, record=record) from error
+    if any(_has_lost_entry(getattr(parsed, field.name)) for field in message.DESCRIPTOR.fields):
+        raise wire_error(name, data, record=record)
+    return parsed
+
+
+def _has_lost_entry(features: Message) -> bool:
+    # Protobuf sets a map entry aside whole where it finds an unknown field in it: its
+    # feature would be absent, quietly.
+    unknown = UnknownFieldSet(features)
+    fields = (unknown[index] for index in range(len(unknown)))
+    return any(field.field_number == 1 and field.wire_type == _LENGTH for field in fields)
 
 
 def feature_kind(feature: Feature) -> Kind | None:
@@ -203,10 +219,12 @@ def _check_feature(key: str, values: FeatureValues) -> None:
         key.encode()
     except (AttributeError, UnicodeEncodeError) as error:
         raise key_error(key) from error
-    if isinstance(values, np.ndarray) and values.dtype in (np.int64, np.float32):
+    if isinstance(values, np.ndarray) and values.dtype in _NUMBERS:
         return
     if values is None:
         return
+    if isinstance(values, np.ndarray) and values.dtype != object:
+        raise values_error(key, values)
     if isinstance(values, (str, bytes, bytearray, memoryview)):
         raise values_error(key, values)
     items = values.reshape(-1).tolist() if isinstance(values, np.ndarray) else values
