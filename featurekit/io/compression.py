@@ -14,6 +14,13 @@ __all__ = ["ByteSource", "Compression", "Inflater", "compression_named", "compre
 Compression = Literal["GZIP", "ZLIB"]
 
 _WBITS = {"GZIP": 16 + zlib.MAX_WBITS, "ZLIB": zlib.MAX_WBITS}
+_NAMES: dict[str | None, Compression | None] = {
+    "GZIP": "GZIP",
+    "ZLIB": "ZLIB",
+    "NONE": None,
+    "": None,
+    None: None,
+}
 _PACKED_BYTES = 1 << 16  # read from the file at a time
 _UNPACKED_BYTES = 1 << 20  # unpacked at a time
 
@@ -43,10 +50,8 @@ def compression_named(name: str | None) -> Compression | None:
     Raises:
         InvalidArgumentError: There is no such compression.
     """
-    if name is None or name in ("", "NONE"):
-        return None
-    if name == "GZIP" or name == "ZLIB":  # the type checker follows this, not `in`
-        return name
+    if name in _NAMES:
+        return _NAMES[name]
     raise InvalidArgumentError(
         f"{name!r} is not a compression of record files"
         f"{did_you_mean(str(name).upper(), ['GZIP', 'NONE', 'ZLIB'])}"
@@ -168,10 +173,12 @@ class Inflater:
         )
 
     def _damaged(self, error: zlib.error) -> CorruptRecordError:
-        where = f"the {self._compression} stream is damaged"
+        where, hint = f"the {self._compression} stream is damaged", COPY_AGAIN
         if self._streams:
             where = f"what follows {self._compression} stream {self._streams} is damaged or junk"
-        return CorruptRecordError(f"{where}: {error}", file=self.path, hint=COPY_AGAIN)
+        elif not self._chunk:
+            hint = f'this may be no {self._compression} file: try compression="auto"; {COPY_AGAIN}'
+        return CorruptRecordError(f"{where}: {error}", file=self.path, hint=hint)
 
 
 def _unpack_bytewise(inflate: zlib._Decompress, data: bytes) -> bytes:

@@ -11,8 +11,7 @@ from featurekit.io.window import Window
 __all__ = ["record_fault"]
 
 _NO_RECORD_FILE = (
-    "this may be no TFRecord file, or a compressed one read with another compression=; "
-    + COPY_AGAIN
+    'this may be no TFRecord file, or a compressed one: try compression="auto"; ' + COPY_AGAIN
 )
 
 

@@ -70,7 +70,12 @@ class RecordIndex:
 def _as_uint64(values: Iterable[int]) -> npt.NDArray[np.uint64]:
     if isinstance(values, np.ndarray) and values.dtype == np.uint64 and values.ndim == 1:
         return values
-    return np.frombuffer(array("Q", values), np.uint64)
+    try:
+        return np.frombuffer(array("Q", values), np.uint64)
+    except (OverflowError, TypeError) as error:
+        raise InvalidArgumentError(
+            f"offsets and lengths are ints from 0 to 2**64 - 1; {error}"
+        ) from error
 
 
 def indexed(stream: RecordStream) -> RecordIndex:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import operator
 import os
@@ -19,7 +20,14 @@ from featurekit.errors import (
     did_you_mean,
     short_repr,
 )
-from featurekit.io.compression import Compression, Inflater, compression_named, compressor, detect
+from featurekit.io.compression import (
+    ByteSource,
+    Compression,
+    Inflater,
+    compression_named,
+    compressor,
+    detect,
+)
 from featurekit.io.files import LocalFile, path_text
 from featurekit.io.framing import frame
 from featurekit.io.index import RecordIndex, indexed, read_indexed, scan
@@ -36,8 +44,8 @@ class TFRecordReader:
     Iterating reads the file from front to back, as often as wanted. `len` and `reader[i]`
     need to know where the records are: the first use scans the lengths of all records
     (or takes `index`), after that a record costs one read. A compressed file has no such
-    places: there `len` unpacks all of it once, and `reader[i]` everything up to record i,
-    each time.
+    places: there the first use unpacks all of it, and each `reader[i]` everything up to
+    record i.
 
     Readers can be pickled, shared by threads, and used before and after a fork. The file is
     opened when it is first needed, and seen as it was then.
@@ -47,8 +55,9 @@ class TFRecordReader:
         compression: "GZIP", "ZLIB", None (or "NONE") for none, or "auto" to tell from the
             first bytes of the file.
         on_corrupt: What to do at a damaged place. "raise" raises, after all records before
-            it. "skip" goes on at the next record whose two checksums hold, "stop" ends as
-            if the file ended there; what was left out is counted in `lost`.
+            it (of a damaged compressed stream, after those of the 64 KiB before). "skip" goes
+            on at the next record whose two checksums hold, "stop" ends as if the file ended
+            there; what was left out is counted in `lost`.
         check_crc: Whether to check both checksums of each record whenever it is read.
             Without, damaged bytes are returned as they are.
         index: Where the records are, where that is known: from `featurekit.io.index.scan`.
@@ -121,7 +130,7 @@ class TFRecordReader:
         return self._lost
 
     def __iter__(self) -> Iterator[bytes]:
-        return iter(self._stream())
+        return iter(self._whole_pass())
 
     def __len__(self) -> int:
         if self.compression is None:
@@ -135,39 +144,30 @@ class TFRecordReader:
     @overload
     def __getitem__(self, i: slice) -> list[bytes]: ...
     def __getitem__(self, i: SupportsIndex | slice) -> bytes | list[bytes]:
+        count = len(self)
         if isinstance(i, slice):
-            return self._read(range(len(self))[i])
+            return self._read(range(count)[i])
         try:
             wanted = operator.index(i)
         except TypeError:
             raise InvalidTypeError(
                 f"a record's index is an int or a slice, not {type(i).__name__}", file=self._path
             ) from None
-        if wanted < 0:
-            wanted += len(self)
-        if wanted < 0 or (self.compression is None and wanted >= len(self)):
-            raise self._no_record(operator.index(i), len(self))
-        return self._read([wanted])[0]
+        if not -count <= wanted < count:
+            raise RecordIndexError(
+                f"there is no record {wanted}: the file has {count} records", file=self._path
+            )
+        return self._read([wanted % count])[0]
 
     def _read(self, wanted: Sequence[int]) -> list[bytes]:
-        """The records with these indices, which are not negative."""
+        """The records with these indices, which exist."""
         file = self._open()
         if self._compression is None:
             index, check = self._indexed(), self._check_crc
             return [read_indexed(file, index, i, check_crc=check) for i in wanted]
-        found: dict[int, bytes] = {}
-        count = 0
-        for count, record in enumerate(itertools.islice(self, max(wanted, default=-1) + 1), 1):
-            if count - 1 in wanted:
-                found[count - 1] = record
-        if missing := [i for i in wanted if i not in found]:
-            raise self._no_record(missing[0], count)
+        first = itertools.islice(self._stream(), max(wanted, default=-1) + 1)
+        found = {i: record for i, record in enumerate(first) if i in wanted}
         return [found[i] for i in wanted]
-
-    def _no_record(self, i: int, count: int) -> RecordIndexError:
-        return RecordIndexError(
-            f"there is no record {i}: the file has {count} records", file=self._path
-        )
 
     def _indexed(self) -> RecordIndex:
         """The index of the uncompressed file, made when first asked for."""
@@ -175,19 +175,20 @@ class TFRecordReader:
             if self._on_corrupt == "raise":
                 self._index = scan(self._open(), check_crc=self._check_crc)
             else:  # which records count depends on the payloads too
-                self._index = indexed(self._stream())
+                self._index = indexed(self._whole_pass())
         return self._index
+
+    def _whole_pass(self) -> RecordStream:
+        stream = self._stream()
+        self._lost = stream.lost
+        return stream
 
     def _stream(self) -> RecordStream:
         file = self._open()
-        source = (
-            file
-            if self._compression is None
-            else Inflater(file, self._compression, salvage=self._on_corrupt != "raise")
-        )
-        stream = RecordStream(source, self._on_corrupt, self._check_crc)
-        self._lost = stream.lost
-        return stream
+        source: ByteSource = file
+        if self._compression is not None:
+            source = Inflater(file, self._compression, salvage=self._on_corrupt != "raise")
+        return RecordStream(source, self._on_corrupt, self._check_crc)
 
     def _open(self) -> LocalFile:
         file = self._file
@@ -195,6 +196,10 @@ class TFRecordReader:
             file = LocalFile(self._path)
             if self._detect:
                 self._compression = detect(file)
+            if self._compression is not None and self._index is not None:
+                raise InvalidArgumentError(
+                    "index= is for uncompressed files", file=self._path, hint="leave it out"
+                )
             self._file = file
         return file
 
@@ -304,12 +309,15 @@ class TFRecordWriter:
 
     def _drain(self) -> None:
         """Write what is pending."""
-        rest, self._pending = memoryview(self._pending), bytearray()
+        done = 0
         try:
-            while rest:
-                rest = rest[self._file.write(rest) :]
+            with memoryview(self._pending) as pending:
+                while done < len(pending):
+                    done += self._file.write(pending[done:])
         except OSError as error:
             self._fail(error)
+        finally:
+            del self._pending[:done]
 
     def _close_file(self) -> None:
         try:
@@ -320,6 +328,8 @@ class TFRecordWriter:
     def _fail(self, error: OSError) -> NoReturn:
         hint = "make room and write the file again: it is incomplete"
         self._error = _write_error("written", self._path, error, hint)
+        with contextlib.suppress(OSError):
+            self._file.close()
         raise self._error from error
 
     def __enter__(self) -> Self:
@@ -334,7 +344,7 @@ class TFRecordWriter:
         self.close()
 
     def __del__(self) -> None:
-        if not self._closed:
+        if not self._closed and self._error is None:
             warnings.warn(f"{self!r} was not closed", ResourceWarning, source=self, stacklevel=2)
             self.close()
 

@@ -65,7 +65,9 @@ class Window:
     @property
     def left(self) -> int:
         """Number of bytes from `position` to the end, once `load` has said that it is near."""
-        return self.held if self.source.size is None else self.source.size - self.offset
+        if self.source.size is None:
+            return self.held
+        return max(0, self.source.size - self.offset)
 
     def move_to_end(self) -> None:
         """Go to the end of the source."""
@@ -81,7 +83,7 @@ class Window:
             try:
                 chunk = self.source.pread(max(self._block_bytes, size - held), self._origin + held)
             except CorruptRecordError as error:
-                self.broken = error
+                self.broken = error.with_traceback(None)  # or it would keep the file open
                 break
             if not chunk:
                 break
