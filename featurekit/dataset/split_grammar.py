@@ -65,23 +65,19 @@ def _parse_part(part: str, spec: str) -> SplitPart:
             f"'all' cannot be sliced, in {short_repr(spec)}",
             hint="add up slices of the splits, such as 'train[:10%]+test[:10%]'",
         )
+    unit = match["index_unit"] or match["from_unit"] or match["to_unit"] or "abs"
+    if match["index"] and unit != "shard":
+        raise SplitError(
+            f"{part!r} asks for a single element, which only shards can be",
+            hint=f"take a slice, such as '{name}[:10]'",
+        )
     try:
-        if match["index"] is not None:
-            return _parse_index(match)
-        unit = match["from_unit"] or match["to_unit"] or "abs"
-        return SplitPart(name, _number(match["from"], unit), _number(match["to"], unit), unit)
+        index, from_, to = (_number(match[key], unit) for key in ("index", "from", "to"))
     except ValueError:  # a misplaced '_' or '.', or decimals without '%'
         raise _unreadable(part, spec) from None
-
-
-def _parse_index(match: re.Match[str]) -> SplitPart:
-    if match["index_unit"] != "shard":
-        raise SplitError(
-            f"{match[0]!r} asks for a single element, which only shards can be",
-            hint=f"take a slice, such as '{match['name']}[:10]'",
-        )
-    index = int(match["index"])
-    return SplitPart(match["name"], index, None if index == -1 else index + 1, "shard")
+    if index is not None:
+        from_, to = index, (None if index == -1 else index + 1)
+    return SplitPart(name, from_, to, unit)
 
 
 def _number(text: str | None, unit: str) -> int | float | None:
