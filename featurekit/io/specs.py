@@ -15,6 +15,7 @@ import numpy as np
 
 from featurekit.errors import InvalidArgumentError, InvalidTypeError, short_repr
 from featurekit.io.columns import Kind
+from featurekit.io.dtype_names import dtype_name
 
 __all__ = [
     "FeatureSpec",
@@ -208,7 +209,7 @@ class RaggedFeature:
         if self.dtype is None:
             raise InvalidTypeError("dtype: expected int64, float32 or string, got None")
         kind_of(self.dtype)
-        splits = _dtype_name(self.row_splits_dtype)
+        splits = dtype_name(self.row_splits_dtype)
         if splits not in ("int32", "int64"):
             raise InvalidArgumentError(f"row_splits_dtype: expected int32 or int64, got {splits}")
         if not isinstance(self.partitions, (list, tuple)):
@@ -241,7 +242,7 @@ def kind_of(dtype: Any) -> Kind:
     >>> kind_of(np.int64), kind_of("string")
     (<Kind.INT64: 3>, <Kind.BYTES: 1>)
     """
-    name = _dtype_name(dtype)
+    name = dtype_name(dtype)
     try:
         return _KINDS[name]
     except KeyError:
@@ -252,21 +253,6 @@ def kind_of(dtype: Any) -> Kind:
 
 
 _KINDS = {"int64": Kind.INT64, "float32": Kind.FLOAT, "string": Kind.BYTES}
-
-
-def _dtype_name(dtype: Any) -> str:
-    """The name of `dtype`, with one name for all kinds of strings."""
-    if hasattr(dtype, "as_numpy_dtype"):  # TensorFlow's, without importing it
-        return str(dtype.name)
-    if isinstance(dtype, str) and dtype == "string":
-        return dtype
-    if dtype is None:
-        return "None"  # NumPy would take it for float64
-    try:
-        known = np.dtype(dtype)
-    except TypeError:
-        return short_repr(dtype)
-    return "string" if known.kind in "OSTU" else known.name
 
 
 def _check_partition(partition: object) -> None:
