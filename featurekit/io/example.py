@@ -33,6 +33,7 @@ from featurekit.io.feature_values import (
     as_float_values,
     as_int64_values,
     as_values_of_any_kind,
+    untyped_error,
 )
 from featurekit.io.message_size import check_message_size
 from featurekit.proto.example_pb2 import (
@@ -260,17 +261,19 @@ def _step_features(steps: Iterable[Any]) -> list[Feature]:
         raise EncodeTypeError(f"expected a list of steps, got {short_repr(steps)}")
     features = [_step_feature(step, index) for index, step in enumerate(steps)]
     kinds = [None if feature is None else feature_kind(feature) for feature in features]
-    known = [kind for kind in kinds if kind is not None]
-    for index, kind in enumerate(kinds):
-        if kind not in (None, known[0]):
+    kind = next((kind for kind in kinds if kind is not None), None)
+    if kind is None:
+        if None in features:
+            raise untyped_error()
+        return [feature for feature in features if feature is not None]
+    for index, other in enumerate(kinds):
+        if other not in (None, kind):
             raise EncodeTypeError(
-                f"expected the kind of the other steps, {known[0].field}, got {kind.field}",
+                f"expected the kind of the other steps, {kind.field}, got {other.field}",
                 hint="the steps of a feature list are of one kind; make them all floats or ints",
                 path=[index],
             )
-    if None in features and not known:
-        as_values_of_any_kind([])  # says that no step tells the kind
-    return [_feature(_EMPTY[known[0]]) if feature is None else feature for feature in features]
+    return [_feature(_EMPTY[kind]) if feature is None else feature for feature in features]
 
 
 def _step_feature(step: Any, index: int) -> Feature | None:

@@ -22,7 +22,13 @@ import numpy.typing as npt
 
 from featurekit.errors import EncodeError, EncodeTypeError, short_repr
 
-__all__ = ["as_bytes_values", "as_float_values", "as_int64_values", "as_values_of_any_kind"]
+__all__ = [
+    "as_bytes_values",
+    "as_float_values",
+    "as_int64_values",
+    "as_values_of_any_kind",
+    "untyped_error",
+]
 
 Array = npt.NDArray[Any]
 
@@ -89,17 +95,22 @@ def as_values_of_any_kind(value: Any) -> Array | list[bytes]:
     if isinstance(items, np.ndarray) and _casts(items.dtype, np.float32):
         return as_float_values(items)
     if not len(items) and not isinstance(items, np.ndarray):
-        raise EncodeTypeError(
-            "an empty list does not say what it is a list of",
-            hint="give an empty array with a dtype (int64, float32 or object for bytes), "
-            "or int64_feature([]), float_feature([]) or bytes_feature([])",
-        )
+        raise untyped_error()
     if all(isinstance(item, _TEXT_TYPES) for item in items):
         return as_bytes_values(items)
     if all(isinstance(item, _INT_TYPES) for item in items):
         return as_int64_values(items)
     _check_types(items, _NUMBER_TYPES, "ints, floats, text or bytes, all of one kind", None)
     return as_float_values(items)
+
+
+def untyped_error() -> EncodeTypeError:
+    """An empty list where nothing says what it is a list of."""
+    return EncodeTypeError(
+        "an empty list does not say what it is a list of",
+        hint="give an empty array with a dtype (int64, float32 or object for bytes), "
+        "or int64_feature([]), float_feature([]) or bytes_feature([])",
+    )
 
 
 def _items(value: Any) -> Array | Sequence[Any]:
