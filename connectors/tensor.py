@@ -160,8 +160,10 @@ class Tensor(FeatureConnector):
         return array
 
     def _check_bounds(self, array: np.ndarray[Any, Any]) -> None:
-        bounds = ((self._minimum, np.less, "below the minimum"),
-                  (self._maximum, np.greater, "above the maximum"))
+        bounds = (
+            (self._minimum, np.less, "below the minimum"),
+            (self._maximum, np.greater, "above the maximum"),
+        )
         for bound, beyond, words in bounds:
             if bound is not None and (wrong := beyond(array, bound)).any():
                 raise EncodeError(
@@ -208,7 +210,7 @@ class Tensor(FeatureConnector):
         for dim in shape:
             stride *= 1 if dim is None else dim
         raw = self._inflate(data, None if unknown else stride)
-        if (len(raw) % stride if unknown and stride else len(raw) != (0 if unknown else stride)):
+        if len(raw) % stride if unknown and stride else len(raw) != (0 if unknown else stride):
             raise DecodeError(
                 f"{len(raw)} stored bytes do not fill shape {shape} of {dtype_name(self._dtype)}",
                 hint="the record is damaged, or was written with other features",

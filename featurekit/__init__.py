@@ -1,3 +1,130 @@
-"""TensorFlow Datasets' connectors, builders and files, without TensorFlow."""
+"""TensorFlow Datasets' connectors, builders and files, without TensorFlow.
+
+    import featurekit as fk
+
+    examples = fk.load("digits", split="train")
+    examples[0]["image"]
+
+The public names are imported when they are first used: `import featurekit` costs little.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from featurekit import lazy
+
+if TYPE_CHECKING:
+    from featurekit import builders, connectors, errors, io, testing
+    from featurekit.builders.base import GeneratorBasedBuilder, SplitGenerator
+    from featurekit.builders.config import BuilderConfig
+    from featurekit.builders.sharding import ShardPolicy
+    from featurekit.connector import Documentation, FeatureConnector
+    from featurekit.connectors.audio import Audio
+    from featurekit.connectors.bbox import BBox, BBoxFeature
+    from featurekit.connectors.class_label import ClassLabel
+    from featurekit.connectors.dataset import Dataset
+    from featurekit.connectors.features_dict import FeaturesDict
+    from featurekit.connectors.image import Image
+    from featurekit.connectors.labeled_image import LabeledImage
+    from featurekit.connectors.scalar import Scalar
+    from featurekit.connectors.sequence import Sequence
+    from featurekit.connectors.tensor import Tensor
+    from featurekit.connectors.text import Text
+    from featurekit.connectors.translation import Translation, TranslationVariableLanguages
+    from featurekit.connectors.video import Video
+    from featurekit.dataset.even_splits import even_splits, split_for_process
+    from featurekit.dataset.info import DatasetInfo, MetadataDict
+    from featurekit.dataset.load import builder, builder_from_directory, load
+    from featurekit.dataset.source import DataSource
+    from featurekit.dataset.split_expressions import ReadInstruction
+    from featurekit.dataset.splits import Split
+    from featurekit.dataset.version import Version
+    from featurekit.tensor_info import TensorInfo
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "Audio",
+    "BBox",
+    "BBoxFeature",
+    "BuilderConfig",
+    "ClassLabel",
+    "DataSource",
+    "Dataset",
+    "DatasetInfo",
+    "Documentation",
+    "FeatureConnector",
+    "FeaturesDict",
+    "GeneratorBasedBuilder",
+    "Image",
+    "LabeledImage",
+    "MetadataDict",
+    "ReadInstruction",
+    "Scalar",
+    "Sequence",
+    "ShardPolicy",
+    "Split",
+    "SplitGenerator",
+    "Tensor",
+    "TensorInfo",
+    "Text",
+    "Translation",
+    "TranslationVariableLanguages",
+    "Version",
+    "Video",
+    "__version__",
+    "builder",
+    "builder_from_directory",
+    "builders",
+    "connectors",
+    "errors",
+    "even_splits",
+    "io",
+    "load",
+    "split_for_process",
+    "testing",
+]
+
+_MODULES = {
+    "Audio": "featurekit.connectors.audio",
+    "BBox": "featurekit.connectors.bbox",
+    "BBoxFeature": "featurekit.connectors.bbox",
+    "BuilderConfig": "featurekit.builders.config",
+    "ClassLabel": "featurekit.connectors.class_label",
+    "DataSource": "featurekit.dataset.source",
+    "Dataset": "featurekit.connectors.dataset",
+    "DatasetInfo": "featurekit.dataset.info",
+    "Documentation": "featurekit.connector",
+    "FeatureConnector": "featurekit.connector",
+    "FeaturesDict": "featurekit.connectors.features_dict",
+    "GeneratorBasedBuilder": "featurekit.builders.base",
+    "Image": "featurekit.connectors.image",
+    "LabeledImage": "featurekit.connectors.labeled_image",
+    "MetadataDict": "featurekit.dataset.info",
+    "ReadInstruction": "featurekit.dataset.split_expressions",
+    "Scalar": "featurekit.connectors.scalar",
+    "Sequence": "featurekit.connectors.sequence",
+    "ShardPolicy": "featurekit.builders.sharding",
+    "Split": "featurekit.dataset.splits",
+    "SplitGenerator": "featurekit.builders.base",
+    "Tensor": "featurekit.connectors.tensor",
+    "TensorInfo": "featurekit.tensor_info",
+    "Text": "featurekit.connectors.text",
+    "Translation": "featurekit.connectors.translation",
+    "TranslationVariableLanguages": "featurekit.connectors.translation",
+    "Version": "featurekit.dataset.version",
+    "Video": "featurekit.connectors.video",
+    "builder": "featurekit.dataset.load",
+    "builder_from_directory": "featurekit.dataset.load",
+    "builders": "featurekit.builders",
+    "connectors": "featurekit.connectors",
+    "errors": "featurekit.errors",
+    "even_splits": "featurekit.dataset.even_splits",
+    "io": "featurekit.io",
+    "load": "featurekit.dataset.load",
+    "split_for_process": "featurekit.dataset.even_splits",
+    "testing": "featurekit.testing",
+}
+
+__getattr__, __dir__ = lazy.attach(globals(), _MODULES)

@@ -277,7 +277,9 @@ def _parse_legacy(value: Mapping[str, Any]) -> FeatureJson:
             raise SchemaError(
                 f"{message!r} is no content of a feature{did_you_mean(message, _FIELD_OF_MESSAGE)}"
             )
-        content = content_from_proto(field, _loads(content) if isinstance(content, str) else content)
+        content = content_from_proto(
+            field, _loads(content) if isinstance(content, str) else content
+        )
     return FeatureJson(class_name, _custom(content) if message else content)
 
 

@@ -38,7 +38,14 @@ from featurekit.errors import (
     add_path,
     short_repr,
 )
-from featurekit.io.columns import Column, ColumnSpec, Kind, read_columns, read_example, write_example
+from featurekit.io.columns import (
+    Column,
+    ColumnSpec,
+    Kind,
+    read_columns,
+    read_example,
+    write_example,
+)
 from featurekit.io.ragged import RaggedTensor
 from featurekit.tensor_info import Shape, TensorInfo, Tree
 from featurekit.values import as_array, check_shape, narrow_float
@@ -217,7 +224,9 @@ class _Ragged(_Leaf):
             raise _unsupported(path, info)
         self._stride = int(np.prod(self._inner, dtype=np.int64))
         flat = ColumnSpec(f"{self.key}/ragged_flat_values", _kind(info.dtype))
-        rows = [ColumnSpec(f"{self.key}/ragged_row_lengths_{i}", Kind.INT64) for i in range(rank - 1)]
+        rows = [
+            ColumnSpec(f"{self.key}/ragged_row_lengths_{i}", Kind.INT64) for i in range(rank - 1)
+        ]
         # Where every list but one has a fixed length, a plain list is the other legal spelling.
         self._plain = info.shape.count(None) <= 1
         plain = [ColumnSpec(self.key, _kind(info.dtype))] if self._plain else []

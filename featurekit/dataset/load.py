@@ -10,7 +10,7 @@ from featurekit.connector import FeatureConnector
 from featurekit.dataset.folders import INFO_FILE, default_data_dir, find_dataset
 from featurekit.dataset.info import DatasetInfo
 from featurekit.dataset.info_json import read_info
-from featurekit.dataset.source import DataSource
+from featurekit.dataset.reading import ReadsExamples
 from featurekit.dataset.split_expressions import SplitLike
 from featurekit.dataset.text import TextMode
 from featurekit.dataset.version import Version
@@ -18,7 +18,7 @@ from featurekit.dataset.version import Version
 __all__ = ["DatasetReader", "builder", "builder_from_directory", "load"]
 
 
-class DatasetReader:
+class DatasetReader(ReadsExamples):
     """A dataset on disk, opened from its folder alone.
 
     Has what a builder has once its dataset is built.
@@ -69,17 +69,6 @@ class DatasetReader:
 
     def download_and_prepare(self, **kwargs: Any) -> None:
         """Do nothing: the dataset is there."""
-
-    def as_data_source(self, split: SplitLike | None = None, **options: Any) -> Any:
-        """The examples of a split, in any order; of all splits, in a dict, for None.
-
-        Args:
-            split: See `load`.
-            **options: `decoders` and `text`, as in `load`.
-        """
-        if split is None:
-            return {name: DataSource(self._info, name, **options) for name in self._info.splits}
-        return DataSource(self._info, split, **options)
 
     def __repr__(self) -> str:
         """Name and folder."""

@@ -127,9 +127,7 @@ class DataSource(Sequence[Any]):
     def _scan(self) -> Iterator[tuple[int, bytes]]:
         indices = self._indices
         if isinstance(indices, range) and indices.step == 1:
-            yield from zip(
-                indices, self._records.scan(indices.start, indices.stop), strict=True
-            )
+            yield from zip(indices, self._records.scan(indices.start, indices.stop), strict=True)
             return
         for position in indices:
             yield position, self._read(position)

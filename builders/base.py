@@ -1,0 +1,398 @@
+"""Builders: from a generator of examples to a dataset on disk.
+
+A builder says what the dataset is (`_info`), which splits it has (`_split_generators`) and
+what is in them (`_generate_examples`)::
+
+    class Pets(fk.GeneratorBasedBuilder):
+        VERSION = fk.Version("1.0.0")
+
+        def _info(self):
+            return fk.DatasetInfo(builder=self, features=fk.FeaturesDict({
+                "image": fk.Image(shape=(None, None, 3)),
+                "label": fk.ClassLabel(names=["cat", "dog"]),
+            }))
+
+        def _split_generators(self, dl_manager):
+            return {"train": self._generate_examples("pets/train")}
+
+        def _generate_examples(self, folder):
+            for path in sorted(pathlib.Path(folder).glob("*/*.jpg")):
+                yield path.name, {"image": path, "label": path.parent.name}
+
+    Pets(data_dir="data").download_and_prepare()
+
+The hooks are those of TFDS, so that its builder scripts run.
+"""
+
+from __future__ import annotations
+
+import abc
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar
+
+from featurekit.builders import registry
+from featurekit.builders.atomic import atomic_directory
+from featurekit.builders.config import BuilderConfig, choose_config, choose_version
+from featurekit.builders.progress import Progress
+from featurekit.builders.sharding import ShardPolicy
+from featurekit.builders.writer import SplitWriter
+from featurekit.dataset.file_template import ShardedFileTemplate
+from featurekit.dataset.folders import (
+    INFO_FILE,
+    dataset_dir,
+    default_data_dir,
+    write_default_config,
+)
+from featurekit.dataset.identity import DatasetIdentity
+from featurekit.dataset.info import DatasetInfo, format_size
+from featurekit.dataset.info_json import read_info, write_info
+from featurekit.dataset.naming import check_split_name
+from featurekit.dataset.reading import ReadsExamples
+from featurekit.dataset.splits import SplitDict, SplitInfo
+from featurekit.dataset.version import Version
+from featurekit.errors import (
+    BuildError,
+    DuplicateKeyError,
+    InvalidArgumentError,
+    InvalidTypeError,
+    add_context,
+    short_repr,
+)
+
+__all__ = ["DatasetBuilder", "GeneratorBasedBuilder", "SplitGenerator"]
+
+
+class SplitGenerator:
+    """A split and the arguments of `_generate_examples` that make it.
+
+    Args:
+        name: Name of the split.
+        gen_kwargs: Keyword arguments.
+    """
+
+    def __init__(self, name: str, gen_kwargs: Mapping[str, Any] | None = None) -> None:
+        self.name = str(name)
+        self.gen_kwargs = dict(gen_kwargs or {})
+
+
+class DatasetBuilder(ReadsExamples):
+    """A dataset's name, configs, versions and place, and how it gets built.
+
+    Args:
+        data_dir: Folder of the datasets; by default `$FEATUREKIT_DATA_DIR`,
+            `$TFDS_DATA_DIR` or `~/tensorflow_datasets`.
+        config: Name of a config, or a `BuilderConfig`.
+        version: A version, or a pattern such as `1.*.*`.
+
+    Raises:
+        InvalidArgumentError: The class states no `VERSION`.
+        UnknownNameError: There is no such config or version.
+    """
+
+    # What a subclass states; the names are TFDS's.
+    name: ClassVar[str]
+    VERSION: ClassVar[Version | str | None] = None
+    SUPPORTED_VERSIONS: ClassVar[Sequence[Version | str]] = ()
+    RELEASE_NOTES: ClassVar[Mapping[str, str]] = {}
+    BUILDER_CONFIGS: ClassVar[Sequence[BuilderConfig]] = ()
+    DEFAULT_BUILDER_CONFIG_NAME: ClassVar[str | None] = None
+    MANUAL_DOWNLOAD_INSTRUCTIONS: ClassVar[str | None] = None
+
+    def __init_subclass__(cls, *, skip_registration: bool = False, **kwargs: Any) -> None:
+        """Name the dataset, and let it be found by that name."""
+        super().__init_subclass__(**kwargs)
+        if "name" not in vars(cls):
+            cls.name = registry.builder_name(cls)
+        if not skip_registration and not cls.__abstractmethods__:
+            registry.register(cls)
+
+    def __init__(
+        self,
+        *,
+        data_dir: str | os.PathLike[str] | None = None,
+        config: str | BuilderConfig | None = None,
+        version: str | Version | None = None,
+    ) -> None:
+        self._builder_config = choose_config(
+            self.BUILDER_CONFIGS, config, self.DEFAULT_BUILDER_CONFIG_NAME
+        )
+        self._version = choose_version(version, *self._versions())
+        self._data_dir_root = default_data_dir(data_dir)
+        self._data_dir = dataset_dir(
+            self._data_dir_root, self.name, self.config_name, self._version
+        )
+        self._known_info: DatasetInfo | None = None
+
+    def _versions(self) -> tuple[Version, list[Version]]:
+        """The version that the code builds, and those that it can also read."""
+        config = self._builder_config
+        canonical = (config and config.version) or self.VERSION
+        if canonical is None:
+            raise InvalidArgumentError(
+                f"the builder {type(self).__name__} has no VERSION",
+                hint='state VERSION = featurekit.Version("1.0.0") in the class',
+            )
+        supported = (config and config.supported_versions) or self.SUPPORTED_VERSIONS
+        return Version(canonical), [Version(version) for version in supported]
+
+    # What it is.
+
+    @property
+    def builder_config(self) -> Any:
+        """The config, or None where the dataset has none."""
+        return self._builder_config
+
+    @property
+    def config_name(self) -> str | None:
+        """Name of the config, or None."""
+        return self._builder_config.name if self._builder_config else None
+
+    @property
+    def version(self) -> Version:
+        """The version."""
+        return self._version
+
+    @property
+    def data_dir(self) -> str:
+        """The folder of the version, where the dataset is or will be."""
+        return self._data_dir
+
+    @property
+    def identity(self) -> DatasetIdentity:
+        """Name, config, version and folder."""
+        config = self._builder_config
+        return DatasetIdentity(
+            name=self.name,
+            version=self._version,
+            config_name=self.config_name,
+            config_description=config.description if config else None,
+            config_tags=tuple(config.tags or ()) if config else (),
+            release_notes=dict((config and config.release_notes) or self.RELEASE_NOTES),
+            module_name=type(self).__module__,
+            data_dir=self._data_dir,
+        )
+
+    @property
+    def info(self) -> DatasetInfo:
+        """What the dataset is; its splits are known once it is built."""
+        if self._known_info is None:
+            info = self._info()
+            if not isinstance(info, DatasetInfo):
+                raise InvalidTypeError(
+                    f"_info must return a DatasetInfo, got {type(info).__name__}",
+                    hint="return featurekit.DatasetInfo(builder=self, ...)",
+                )
+            if self.is_prepared():
+                _complete(info, self._data_dir)
+            self._known_info = info
+        return self._known_info
+
+    @abc.abstractmethod
+    def _info(self) -> DatasetInfo:
+        """What the dataset is: a `DatasetInfo(builder=self, ...)`."""
+
+    # How it gets built.
+
+    def is_prepared(self) -> bool:
+        """Whether the dataset is on disk."""
+        return os.path.isfile(os.path.join(self._data_dir, INFO_FILE))
+
+    def download_and_prepare(
+        self,
+        *,
+        num_shards: int | None = None,
+        num_hosts: int = 1,
+        policy: ShardPolicy | None = None,
+        download_config: Any = None,
+        overwrite: bool = False,
+        quiet: bool = False,
+    ) -> None:
+        """Build the dataset, unless it is there.
+
+        Files appear in their final place only when all is written; a build that fails or is
+        killed leaves nothing that reads as a dataset.
+
+        Args:
+            num_shards: Number of files of each split; by default the policy decides.
+            num_hosts: Number of hosts that will read at once, for the 10 x hosts rule.
+            policy: How many files a split gets, in place of `num_shards` and `num_hosts`.
+            download_config: An object with an attribute `num_shards`, as TFDS's.
+            overwrite: Whether to build again where the dataset is there.
+            quiet: Whether to report no progress.
+
+        Raises:
+            BuildError: The dataset cannot be built: a key is there twice, a split is empty,
+                another process is building it.
+            EncodeError: An example does not fit the features; says which.
+            WriteError: The disk is full.
+        """
+        if self.is_prepared() and not overwrite:
+            return
+        num_shards = num_shards or getattr(download_config, "num_shards", None)
+        policy = policy or ShardPolicy(num_shards=num_shards, num_hosts=num_hosts)
+        self._known_info = None
+        info = self._info_to_build()
+        progress = Progress(info.full_name, quiet=quiet)
+        try:
+            with atomic_directory(self._data_dir, overwrite=overwrite) as folder:
+                splits = self._write_splits(str(folder), info, policy, progress)
+                info.splits = SplitDict(splits)
+                write_info(info, str(folder))
+            if self.config_name and self.BUILDER_CONFIGS:
+                self._write_default_config()
+        finally:
+            self._known_info = None
+
+    def _info_to_build(self) -> DatasetInfo:
+        info = self._info()
+        if info.features is None:
+            raise BuildError(
+                f"the builder {type(self).__name__} states no features",
+                hint="give _info's DatasetInfo features=FeaturesDict({...})",
+            )
+        return info
+
+    def _write_default_config(self) -> None:
+        default = choose_config(self.BUILDER_CONFIGS, None, self.DEFAULT_BUILDER_CONFIG_NAME)
+        if default is not None:
+            write_default_config(self._data_dir_root, self.name, default.name)
+
+    @abc.abstractmethod
+    def _write_splits(
+        self, folder: str, info: DatasetInfo, policy: ShardPolicy, progress: Progress
+    ) -> list[SplitInfo]:
+        """Write the shards of all splits to a folder."""
+
+    def __repr__(self) -> str:
+        """Name and folder."""
+        return f"{type(self).__name__}({self.identity.full_name}, {self._data_dir!r})"
+
+
+class GeneratorBasedBuilder(DatasetBuilder, skip_registration=True):
+    """A builder whose examples come from generators.
+
+    Subclasses state `VERSION` and define `_info`, `_split_generators` and
+    `_generate_examples`.
+    """
+
+    @abc.abstractmethod
+    def _split_generators(self, dl_manager: Any) -> Mapping[str, Any] | Sequence[SplitGenerator]:
+        """The splits: a dict of generators by name, or a list of `SplitGenerator`."""
+
+    @abc.abstractmethod
+    def _generate_examples(self, **kwargs: Any) -> Iterable[tuple[Any, Any]]:
+        """Yield `(key, example)`: a key that is unique in its split, and a dict of values."""
+
+    def _write_splits(
+        self, folder: str, info: DatasetInfo, policy: ShardPolicy, progress: Progress
+    ) -> list[SplitInfo]:
+        template = ShardedFileTemplate(
+            dataset_name=self.name, suffix=info.file_format, data_dir=self._data_dir
+        )
+        return [
+            self._write_split(folder, name, examples, info, template, policy, progress)
+            for name, examples in self._generators().items()
+        ]
+
+    def _generators(self) -> dict[str, Iterable[tuple[Any, Any]]]:
+        found = self._split_generators(self._download_manager())
+        if isinstance(found, Mapping):
+            generators = {str(name): examples for name, examples in found.items()}
+        else:
+            generators = {
+                split.name: self._generate_examples(**split.gen_kwargs) for split in found
+            }
+            if len(generators) != len(found):
+                raise BuildError("_split_generators gives two splits of one name")
+        for name, examples in generators.items():
+            check_split_name(name)
+            if not isinstance(examples, Iterable):
+                raise InvalidTypeError(
+                    f"split {name!r} is no iterable of (key, example), but "
+                    f"{type(examples).__name__}",
+                    hint="return {'train': self._generate_examples(...)}",
+                )
+        return generators
+
+    def _download_manager(self) -> Any:
+        return None
+
+    def _write_split(
+        self,
+        folder: str,
+        split: str,
+        examples: Iterable[tuple[Any, Any]],
+        info: DatasetInfo,
+        template: ShardedFileTemplate,
+        policy: ShardPolicy,
+        progress: Progress,
+    ) -> SplitInfo:
+        template = template.replace(split=split)
+        building = f"while building {info.full_name}, split {split}"
+        writer = SplitWriter(
+            folder,
+            split,
+            template.filename,
+            policy=policy,
+            disable_shuffling=info.disable_shuffling,
+        )
+        with writer, progress.split(split) as said:
+            for key, record in self._serialize(progress.count(examples, split), info, building):
+                writer.write(key, record)
+            try:
+                lengths, num_bytes = writer.finalize()
+            except DuplicateKeyError as error:
+                _show_examples(error, info)
+                add_context(error, building)
+                raise
+            except BuildError as error:
+                add_context(error, building)
+                raise
+            said += [f"{sum(lengths)} examples", f"{len(lengths)} shards", format_size(num_bytes)]
+        return SplitInfo(split, lengths, num_bytes, template)
+
+    def _serialize(
+        self, examples: Iterable[Any], info: DatasetInfo, building: str
+    ) -> Iterator[tuple[Any, bytes]]:
+        """Encode examples; an error says which one."""
+        features: Any = info.features
+        for index, item in enumerate(examples):
+            key, example = _key_and_example(item, index, building)
+            try:
+                record = features.serialize_example(example)
+            except Exception as error:
+                add_context(error, f"{building}, key {short_repr(key)}")
+                raise
+            yield key, record
+
+
+def _key_and_example(item: Any, index: int, building: str) -> tuple[Any, Any]:
+    if isinstance(item, tuple) and len(item) == 2:
+        return item
+    error = InvalidTypeError(
+        f"expected (key, example), got {type(item).__name__} {short_repr(item)}",
+        hint="_generate_examples must yield a unique key and a dict of values",
+    )
+    add_context(error, f"{building}, example {index}")
+    raise error
+
+
+def _show_examples(error: DuplicateKeyError, info: DatasetInfo) -> None:
+    """Add both examples of a key to the error, as they read."""
+    features: Any = info.features
+    for key, payload in zip(error.keys, error.payloads, strict=True):
+        example = features.deserialize_example(payload)
+        add_context(error, f"key {short_repr(key)} has the example {short_repr(example, 200)}")
+
+
+def _complete(info: DatasetInfo, folder: str) -> None:
+    """Take from disk what the code does not say: the splits, and fields left empty."""
+    stored = read_info(folder, features=info.features)
+    info.splits = stored.splits
+    info.file_format = stored.file_format
+    info.alternative_file_formats = stored.alternative_file_formats
+    info.download_size = stored.download_size
+    for field in ("description", "citation", "license", "supervised_keys", "metadata"):
+        if not getattr(info, field):
+            setattr(info, field, getattr(stored, field))

@@ -1,0 +1,1 @@
+"""Real small datasets that featurekit can build offline."""

@@ -1,0 +1,101 @@
+"""BuilderConfig: one variant of a dataset."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from featurekit.dataset.naming import check_config_name
+from featurekit.dataset.version import Version
+from featurekit.errors import InvalidArgumentError, UnknownNameError, did_you_mean
+
+__all__ = ["BuilderConfig", "choose_config", "choose_version"]
+
+
+@dataclasses.dataclass(eq=False)
+class BuilderConfig:
+    """One variant of a dataset, with a name of its own.
+
+    Subclasses, also plain dataclasses, add what tells the variants apart.
+
+    Attributes:
+        name: Name of the config.
+        version: Version of this config, in place of the builder's.
+        release_notes: What changed in this config, by version.
+        supported_versions: Further versions that can be read.
+        description: What is special about this config.
+        tags: Tags, for people.
+    """
+
+    name: str
+    version: Version | str | None = None
+    release_notes: Mapping[str, str] | None = None
+    supported_versions: Iterable[Version | str] = dataclasses.field(default_factory=list)
+    description: str | None = None
+    tags: Iterable[str] = dataclasses.field(default_factory=list)
+
+    @classmethod
+    def replace(cls, config: BuilderConfig, **changes: Any) -> BuilderConfig:
+        """A copy with some attributes changed."""
+        return dataclasses.replace(config, **changes)
+
+
+def choose_config(
+    configs: Iterable[BuilderConfig], wanted: str | BuilderConfig | None, default: str | None
+) -> BuilderConfig | None:
+    """The config a builder works on; None where the dataset has no configs.
+
+    Args:
+        configs: Those of the builder.
+        wanted: A name, a config of the caller's own, or None for the default one.
+        default: Name of the default config; by default the first.
+
+    Raises:
+        UnknownNameError: There is no config of that name.
+        InvalidArgumentError: The dataset has no configs, or the caller's own has the name
+            of one of the builder's.
+    """
+    known = {config.name: config for config in configs}
+    if wanted is None or wanted == "":
+        return known[default] if default in known else next(iter(known.values()), None)
+    if isinstance(wanted, str):
+        if wanted not in known:
+            raise UnknownNameError(
+                f"there is no config {wanted!r}{did_you_mean(wanted, known)}",
+                hint=None if known else "this dataset has no configs",
+            )
+        return known[wanted]
+    check_config_name(wanted.name)
+    if known.get(wanted.name, wanted) is not wanted:
+        raise InvalidArgumentError(
+            f"the config {wanted.name!r} exists already, and this is another one",
+            hint="give the name alone, or another name to your own config",
+        )
+    return wanted
+
+
+def choose_version(
+    wanted: str | Version | None, canonical: Version, supported: Iterable[Version]
+) -> Version:
+    """The version a builder works on.
+
+    Args:
+        wanted: A version, a pattern such as `1.*.*`, `experimental_latest` for the highest,
+            or None for the canonical one.
+        canonical: The version that the code builds.
+        supported: Further versions that can be read.
+
+    Raises:
+        UnknownNameError: No version matches.
+    """
+    versions = [canonical, *supported]
+    if wanted is None:
+        return canonical
+    if wanted == "experimental_latest":
+        return max(versions)
+    for version in versions:
+        if version.match(wanted):
+            return version
+    known = ", ".join(str(version) for version in versions)
+    raise UnknownNameError(f"there is no version {wanted}; there are {known}")
