@@ -89,9 +89,9 @@ def _checked_array(value: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndar
 
 def _strings(value: Any) -> np.ndarray[Any, Any]:
     if isinstance(value, (str, bytes)):
-        array = np.empty((), object)
-        array[()] = _as_bytes(value)
-        return array
+        scalar = np.empty((), object)
+        scalar[()] = _as_bytes(value)
+        return scalar
     nested = value if isinstance(value, np.ndarray) else _object_array(value)
     array = np.empty(nested.shape, object)
     for index, item in enumerate(nested.flat):
@@ -147,12 +147,12 @@ def _numbers(value: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
         ) from None
     if inferred.size == 0 and inferred.dtype.kind == "f":
         return inferred.astype(dtype)  # an empty list has no dtype of its own
+    if inferred.dtype == dtype:
+        return inferred
     if inferred.dtype.kind in "iu" and dtype.kind in "iu":
         return _fit_integers(inferred, dtype)
     if dtype.kind in "iub":
         return _exact_integers(value, inferred, dtype)
-    if inferred.dtype == dtype:
-        return inferred
     return _fit_floats(value, inferred, dtype)
 
 

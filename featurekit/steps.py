@@ -1,0 +1,152 @@
+"""Steps: the value of a `Dataset` feature, decoded step by step when asked for."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, overload
+
+import numpy as np
+
+from featurekit.connector import FeatureConnector
+from featurekit.errors import DecodeError, RecordIndexError, add_path
+from featurekit.io.ragged import RaggedTensor
+
+__all__ = ["Steps"]
+
+
+class Steps(Sequence[Any]):
+    """The steps of one episode, each decoded when it is asked for, and not before.
+
+    An immutable sequence: `len`, `[i]`, slices and iteration. Only what is stored is held:
+    of a thousand images, the compressed bytes. What a step decodes to is not kept either.
+    Two are equal when they hold the same stored values of equal features.
+
+    Args:
+        feature: The feature of a step.
+        columns: The stored values of all steps: an array or `RaggedTensor` with one row a
+            step, or nested dicts of them. None stands for values that are missing.
+        rank: How many sequences the steps are in, so that a "step" is the row of several.
+        decoders: Custom decoders in place of the feature's own; see `featurekit.decode`.
+
+    Raises:
+        DecodeError: The columns have different numbers of steps.
+
+    Example:
+        >>> from featurekit.connectors.tensor import Tensor
+        >>> steps = Steps(Tensor(shape=(2,), dtype=np.int64), np.arange(6).reshape(3, 2))
+        >>> steps, steps[-1], len(steps[1:])
+        (Steps(len=3), array([4, 5]), 2)
+    """
+
+    def __init__(
+        self, feature: FeatureConnector, columns: Any, *, rank: int = 0, decoders: Any = None
+    ) -> None:
+        self._feature = feature
+        self._columns = columns
+        self._rank = rank
+        self._decoders = decoders
+        self._indices = range(_count(columns))
+
+    @property
+    def feature(self) -> FeatureConnector:
+        """The feature of a step."""
+        return self._feature
+
+    def __len__(self) -> int:
+        return len(self._indices)
+
+    @overload
+    def __getitem__(self, index: int) -> Any: ...
+    @overload
+    def __getitem__(self, index: slice) -> Steps: ...
+    def __getitem__(self, index: int | slice) -> Any:
+        """Decode a step; of a slice, give the steps without decoding any.
+
+        Raises:
+            RecordIndexError: There is no such step.
+            DecodeError: What is stored is not what it should be; says in which step.
+        """
+        if isinstance(index, slice):
+            part = Steps(self._feature, self._columns, rank=self._rank, decoders=self._decoders)
+            part._indices = self._indices[index]
+            return part
+        try:
+            number = self._indices[operator.index(index)]
+        except IndexError:
+            raise RecordIndexError(f"step {index} does not exist: there are {len(self)}") from None
+        try:
+            return self._decode(_row(self._columns, number))
+        except Exception as error:
+            add_path(error, number, type(self._feature).__name__)
+            raise
+
+    def _decode(self, stored: Any) -> Any:
+        if self._decoders is not None:
+            return self._feature.decode_with(self._decoders, stored)
+        if self._rank == 0:
+            return self._feature.decode_example(stored)
+        if self._rank == 1:
+            return self._feature.decode_batch_example(stored)
+        return self._feature.decode_ragged_example(stored)
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[index] for index in range(len(self)))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Steps):
+            return NotImplemented
+        return (
+            len(self) == len(other)
+            and (self._rank, self._decoders) == (other._rank, other._decoders)
+            and self._feature == other._feature
+            and all(
+                _same(_row(self._columns, mine), _row(other._columns, theirs))
+                for mine, theirs in zip(self._indices, other._indices, strict=True)
+            )
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(len={len(self)})"
+
+
+def _count(columns: Any) -> int:
+    """Number of steps, the same in all columns."""
+    counts = dict(_counts(columns))
+    if len(set(counts.values())) > 1:
+        shown = ", ".join(f"{count} of {key!r}" for key, count in sorted(counts.items()))
+        raise DecodeError(
+            f"the steps have different numbers of values: {shown}",
+            hint="the record is damaged; write it again",
+        )
+    return next(iter(counts.values()), 0)
+
+
+def _counts(columns: Any, key: str = "") -> Iterator[tuple[str, int]]:
+    if isinstance(columns, Mapping):
+        for name, column in columns.items():
+            yield from _counts(column, f"{key}/{name}" if key else name)
+    elif columns is not None:
+        yield key, len(columns)
+
+
+def _row(columns: Any, number: int) -> Any:
+    """What is stored of one step, as `decode_example` takes it."""
+    if isinstance(columns, Mapping):
+        return {key: _row(column, number) for key, column in columns.items()}
+    row = None if columns is None else columns[number]
+    # A view would keep the whole episode alive, and let a caller write into it.
+    return row.copy() if isinstance(row, np.ndarray) else row
+
+
+def _same(first: Any, second: Any) -> bool:
+    if isinstance(first, Mapping):
+        return first.keys() == second.keys() and all(
+            _same(value, second[key]) for key, value in first.items()
+        )
+    if first is None or isinstance(first, (bytes, RaggedTensor)):
+        return bool(first == second)
+    floats = getattr(first, "dtype", np.dtype(object)).kind == "f"
+    return bool(np.array_equal(first, second, equal_nan=floats))
