@@ -1,9 +1,9 @@
 """Examples to arrays and back: the one door through which every Example goes.
 
 Two implementations stand behind these functions. `featurekit.io.columns_protobuf` is
-the specification, written on protobuf; `featurekit.native.columns` is compiled and
-does the same faster. The compiled one is taken where it was built, unless the
-environment says `FEATUREKIT_NATIVE=0`.
+the specification, written on protobuf; `featurekit.io.columns_native` does the same
+faster, with the compiled kernels, and is taken where those are to be had: see
+`featurekit.native`.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from __future__ import annotations
 import enum
 import functools
 import importlib
-import os
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
+
+from featurekit.native import kernel
 
 __all__ = [
     "Column",
@@ -203,12 +204,6 @@ def write_example(features: Mapping[str, FeatureValues]) -> bytes:
 @functools.cache
 def _loaded() -> tuple[_Implementation, bool]:
     """The implementation to use, and whether it is the compiled one."""
-    if os.environ.get("FEATUREKIT_NATIVE") != "0":
-        try:
-            native = importlib.import_module("featurekit.native.columns")
-        except ImportError:
-            pass
-        else:
-            return cast(_Implementation, native), True
-    protobuf = importlib.import_module("featurekit.io.columns_protobuf")
-    return cast(_Implementation, protobuf), False
+    active = kernel("columns") is not None and kernel("example_writer") is not None
+    name = "columns_native" if active else "columns_protobuf"
+    return cast(_Implementation, importlib.import_module(f"featurekit.io.{name}")), active

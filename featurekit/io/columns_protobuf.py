@@ -24,6 +24,7 @@ from featurekit.proto.example_pb2 import (
     Example,
     Feature,
     FeatureList,
+    Features,
     FloatList,
     SequenceExample,
 )
@@ -83,10 +84,15 @@ def write_example(features: Mapping[str, FeatureValues]) -> bytes:
     for key, values in features.items():
         _check_feature(key, values)
     check_example_size(features)
-    example = Example()
-    for key, values in features.items():
-        set_feature(example.features.feature[key], values)
-    return example.SerializeToString(deterministic=True)
+    # Entry by entry: what protobuf itself calls deterministic differs between its versions,
+    # some of which put a key behind the longer ones that begin with it.
+    entries = []
+    for key in sorted(features):
+        entry = Features()
+        set_feature(entry.feature[key], features[key])
+        entries.append(entry.SerializeToString())
+    data = b"".join(entries)
+    return b"\n" + _varint(len(data)) + data if entries else b""
 
 
 def parse_message(message: type[M], data: bytes, record: int | None = None) -> M:

@@ -22,7 +22,7 @@ from featurekit.io import columns, message_size
 from featurekit.io.columns import ColumnSpec, Kind
 from featurekit.io.message_size import example_size
 
-MODULES = ["featurekit.io.columns_protobuf", "featurekit.native.columns"]
+MODULES = ["featurekit.io.columns_protobuf", "featurekit.io.columns_native"]
 
 
 @pytest.fixture(params=MODULES, ids=["protobuf", "native"], scope="module")
