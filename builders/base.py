@@ -281,7 +281,7 @@ class GeneratorBasedBuilder(DatasetBuilder, skip_registration=True):
         """The splits: a dict of generators by name, or a list of `SplitGenerator`."""
 
     @abc.abstractmethod
-    def _generate_examples(self, **kwargs: Any) -> Iterable[tuple[Any, Any]]:
+    def _generate_examples(self, *args: Any, **kwargs: Any) -> Iterable[tuple[Any, Any]]:
         """Yield `(key, example)`: a key that is unique in its split, and a dict of values."""
 
     def _write_splits(

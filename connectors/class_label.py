@@ -71,7 +71,7 @@ class ClassLabel(Tensor):
         if names_file is not None:
             names = read_names(names_file)
         if names is not None:
-            self.names = names  # type: ignore[assignment]  # the setter takes any iterable
+            self.names = names
 
     @property
     def num_classes(self) -> int | None:
@@ -206,7 +206,7 @@ class ClassLabel(Tensor):
                 hint="restore the file from where the dataset was built",
             )
         try:
-            self.names = names  # type: ignore[assignment]
+            self.names = names
         except InvalidArgumentError as error:
             raise SchemaError(error.message, file=path, hint=error.hint) from None
 

@@ -6,8 +6,6 @@ import os
 from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
 from typing import Any, Self
 
-import numpy as np
-
 from featurekit.connector import Documentation, FeatureConnector, decode_at, encode_at
 from featurekit.connectors.tensor import Tensor
 from featurekit.dtypes import as_dtype, dtype_name
@@ -241,7 +239,7 @@ def to_feature(value: Any) -> FeatureConnector:
 def repr_inner(feature: FeatureConnector) -> str:
     """A feature within another's repr: a plain scalar by its dtype alone."""
     if type(feature) is Tensor and feature.shape == () and not feature.doc.desc:
-        return dtype_name(np.dtype(feature.dtype))  # type: ignore[call-overload]
+        return dtype_name(feature.get_tensor_info().dtype)
     return repr(feature)
 
 

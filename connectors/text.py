@@ -19,7 +19,7 @@ _HTML_LENGTH = 1000
 
 
 class Text(Tensor):
-    """One string, stored as UTF-8; `bytes` are stored as they are and read as `bytes`.
+    r"""One string, stored as UTF-8; `bytes` are stored as they are and read as `bytes`.
 
     The format has no place for `optional`: after a reload a missing text still reads as
     `None`, though the feature no longer says `optional`.
@@ -30,7 +30,7 @@ class Text(Tensor):
 
     Example:
         >>> Text().encode_example("grüezi")[()]
-        b'gr\\xc3\\xbcezi'
+        b'gr\xc3\xbcezi'
     """
 
     tfds_name = "tensorflow_datasets.core.features.text_feature.Text"

@@ -330,7 +330,7 @@ class FeatureConnector(abc.ABC):
 
     def __eq__(self, other: object) -> bool:
         """Whether both have one class and the same arguments."""
-        return type(self) is type(other) and self._identity() == other._identity()  # type: ignore[attr-defined]
+        return type(self) is type(other) and self._identity() == other._identity()
 
     def __hash__(self) -> int:
         """Equal connectors hash alike."""

@@ -77,7 +77,8 @@ def _checked(dtype: np.dtype[Any], given: Any) -> np.dtype[Any]:
         return STRING
     if dtype.name not in _NAMES:
         raise _unknown(given)
-    return dtype.newbyteorder("=")
+    native: np.dtype[Any] = np.dtype(dtype.newbyteorder("="))
+    return native
 
 
 def _unknown(value: Any) -> InvalidTypeError:

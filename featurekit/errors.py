@@ -252,7 +252,7 @@ class EmptySplitError(BuildError, ValueError):
 # Dependencies and queues.
 
 
-class MissingDependencyError(FeatureKitError, ImportError):
+class MissingDependencyError(FeatureKitError, ImportError):  # type: ignore[misc]  # its path is ours
     """An optional package is needed; the text names the extra to install."""
 
 

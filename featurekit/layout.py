@@ -222,7 +222,6 @@ class _Ragged(_Leaf):
         self._lengths, self._inner = info.shape[:rank], info.shape[rank:]
         if None in self._inner:
             raise _unsupported(path, info)
-        self._stride = int(np.prod(self._inner, dtype=np.int64))
         flat = ColumnSpec(f"{self.key}/ragged_flat_values", _kind(info.dtype))
         rows = [
             ColumnSpec(f"{self.key}/ragged_row_lengths_{i}", Kind.INT64) for i in range(rank - 1)

@@ -7,6 +7,7 @@ the decoded elements are put back into lists of the same lengths.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -46,7 +47,7 @@ def take_apart(stored: Any, inner_rank: int) -> tuple[np.ndarray[Any, Any], Call
         for size in reversed(axes[1:]):
             value = [value[i : i + size] for i in range(0, len(value), size)]
         for row_splits in reversed(splits):
-            value = [value[a:b] for a, b in zip(row_splits[:-1], row_splits[1:], strict=True)]
+            value = [value[a:b] for a, b in itertools.pairwise(row_splits)]
         return value
 
     return flat, nest

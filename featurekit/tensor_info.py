@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -18,7 +18,7 @@ _T = TypeVar("_T")
 _U = TypeVar("_U")
 
 # A value for each leaf of a feature: a leaf's own, or a dict that mirrors a nested feature.
-Tree = _T | Mapping[str, Any]
+Tree: TypeAlias = _T | Mapping[str, Any]
 
 
 @dataclasses.dataclass(frozen=True, init=False, repr=False)

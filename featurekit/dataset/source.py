@@ -76,7 +76,7 @@ class DataSource(Sequence[Any]):
     @property
     def features(self) -> FeatureConnector:
         """The features of an example."""
-        features: FeatureConnector = self._info.features  # type: ignore[assignment]
+        features: FeatureConnector = self._info.features
         return features
 
     @property

@@ -1,0 +1,63 @@
+"""`featurekit build`: build a dataset."""
+
+from __future__ import annotations
+
+import click
+
+from featurekit.builders.loading import find_builder_class
+from featurekit.cli.show import describe
+
+__all__ = ["command"]
+
+
+@click.command("build")
+@click.argument("name_or_file")
+@click.option(
+    "--data-dir",
+    type=click.Path(file_okay=False),
+    help="Folder of the datasets. [default: $FEATUREKIT_DATA_DIR, else $TFDS_DATA_DIR, else "
+    "~/tensorflow_datasets]",
+)
+@click.option("--config", help="Config to build. [default: the builder's default; see --all]")
+@click.option("--version", help="Version to build, such as 1.2.0 or 1.*.*. [default: the newest]")
+@click.option(
+    "--num-hosts",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Hosts that will read at once: a split gets about 10 files a host, of 10 MB or more.",
+)
+@click.option(
+    "--num-shards",
+    type=click.IntRange(min=1),
+    help="Files of each split, whatever its size.",
+)
+@click.option("--overwrite", is_flag=True, help="Build again where the dataset is there.")
+@click.option("--quiet", "-q", is_flag=True, help="Report no progress.")
+def command(
+    name_or_file: str,
+    data_dir: str | None,
+    config: str | None,
+    version: str | None,
+    num_hosts: int,
+    num_shards: int | None,
+    overwrite: bool,
+    quiet: bool,
+) -> None:
+    """Build a dataset and show what it made.
+
+    NAME_OR_FILE is the name of a dataset that featurekit ships (digits), the path of a Python
+    file that defines a builder, or of a folder with such a file.
+
+    \b
+    Examples:
+      featurekit build digits --data-dir data
+      featurekit build pets/pets_dataset_builder.py --config small
+    """
+    builder = find_builder_class(name_or_file)(data_dir=data_dir, config=config, version=version)
+    if builder.is_prepared() and not overwrite:
+        click.echo("The dataset is there already; build it again with --overwrite.\n", err=True)
+    builder.download_and_prepare(
+        num_shards=num_shards, num_hosts=num_hosts, overwrite=overwrite, quiet=quiet
+    )
+    click.echo(describe(builder.info))
