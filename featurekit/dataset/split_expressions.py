@@ -1,9 +1,14 @@
 """What a split string means: slices, sums and even parts of the splits of a dataset.
 
 Expressions know no dataset. `resolve` turns them into ranges of examples, once the lengths
-of the stored splits are known. Semantics are those of TFDS 4.9, except that a slice that
-ends before it starts is an error, that `train[:0shard]` is empty, and that a bound from the
-end that rounds to nothing (`train[-1%:]` of 3 examples) stays at the end.
+of the stored splits are known. Semantics are those of TFDS 4.9, except where TFDS returns
+other examples than were asked for:
+
+- A slice that ends before it starts is an error (TFDS: a negative number of examples).
+- `train[:0shard]` is empty (TFDS: the whole split), and a bound before the first shard is
+  cut there (TFDS: counted from the end a second time).
+- A bound from the end that rounds to nothing stays at the end: `train[-1%:]` of 3 examples
+  is empty, `train[:-1%]` all 3 (TFDS: the other way round).
 """
 
 from __future__ import annotations
