@@ -151,7 +151,8 @@ def test_paths_that_stay_inside(path):
             lambda: check_config_name("1.0.0"),
             (
                 "a config cannot be called '1.0.0': its folder would pass for that of a version\n"
-                "  hint: put a word before it, such as 'v1.0.0'; a version is asked for by 'name:1.0.0'"
+                "  hint: put a word before it, such as 'v1.0.0'; "
+                "a version is asked for by 'name:1.0.0'"
             ),
         ),
         (
