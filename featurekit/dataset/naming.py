@@ -96,7 +96,8 @@ def check_config_name(name: str) -> str:
     if Version.is_valid(name):
         raise InvalidNameError(
             f"a config cannot be called {name!r}: its folder would pass for that of a version",
-            hint=f"put a word before it, such as 'v{name}'; a version is asked for by 'name:{name}'",
+            hint=f"put a word before it, such as 'v{name}'; "
+            f"a version is asked for by 'name:{name}'",
         )
     return name
 

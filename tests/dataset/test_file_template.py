@@ -198,7 +198,8 @@ def test_there_are_only_so_many_shards(index, count):
         (
             lambda: ShardedFileTemplate("{SPLIT}-{SHARD_X_OF_Y}", split="a").filename(0),
             (
-                "the template '{SPLIT}-{SHARD_INDEX}-of-{NUM_SHARDS}' needs a value for {NUM_SHARDS}\n"
+                "the template '{SPLIT}-{SHARD_INDEX}-of-{NUM_SHARDS}' needs a value for "
+                "{NUM_SHARDS}\n"
                 "  hint: known are {SPLIT}, {SHARD_INDEX}"
             ),
         ),
