@@ -18,7 +18,7 @@ __all__ = ["command"]
     help="Folder of the datasets. [default: $FEATUREKIT_DATA_DIR, else $TFDS_DATA_DIR, else "
     "~/tensorflow_datasets]",
 )
-@click.option("--config", help="Config to build. [default: the builder's default; see --all]")
+@click.option("--config", help="Config to build. [default: the builder's default config]")
 @click.option("--version", help="Version to build, such as 1.2.0 or 1.*.*. [default: the newest]")
 @click.option(
     "--num-hosts",
