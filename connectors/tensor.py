@@ -20,7 +20,7 @@ from featurekit.errors import (
 )
 from featurekit.feature_json import ProtoContent
 from featurekit.tensor_info import Shape, TensorInfo, Tree, as_shape
-from featurekit.values import as_array
+from featurekit.values import as_array, narrow_float
 
 __all__ = ["Encoding", "Tensor"]
 
@@ -135,14 +135,15 @@ class Tensor(FeatureConnector):
         value = TensorInfo((), np.object_, optional=self._optional)
         if not self._stores_shape:
             return value
-        return {"shape": TensorInfo((len(self._shape),), np.int32), "value": value}
+        shape = TensorInfo((len(self._shape),), np.int32, optional=self._optional)
+        return {"shape": shape, "value": value}
 
     def encode_example(self, value: Any) -> Any:
         """Check a value and make it an array, or its bytes where an encoding is declared."""
         if value is None and self._optional:
-            return None
+            return {"shape": None, "value": None} if self._stores_shape else None
         array = as_array(value, self._dtype, self._shape)
-        self._check_bounds(array)
+        self._check_range(array)
         if not self._is_encoded:
             return array
         data = self._to_bytes(array)
@@ -155,11 +156,16 @@ class Tensor(FeatureConnector):
         by_one = self._is_encoded or type(self).encode_example is not Tensor.encode_example
         if by_one or not isinstance(values, np.ndarray) or values.dtype != self._dtype:
             return super().encode_batch_example(values)
-        array = as_array(values, self._dtype, (None, *self._shape))
-        self._check_bounds(array)
+        try:
+            array = as_array(values, self._dtype, (None, *self._shape))
+            self._check_range(array)
+        except EncodeError:
+            return super().encode_batch_example(values)  # one by one, to say which
         return array
 
-    def _check_bounds(self, array: np.ndarray[Any, Any]) -> None:
+    def _check_range(self, array: np.ndarray[Any, Any]) -> None:
+        if self._dtype == np.float64 and not self._is_encoded:
+            narrow_float(array, np.float32)  # as it will be stored
         bounds = (
             (self._minimum, np.less, "below the minimum"),
             (self._maximum, np.greater, "above the maximum"),
@@ -180,6 +186,8 @@ class Tensor(FeatureConnector):
         if not self._is_encoded:
             return stored
         if self._stores_shape:
+            if stored["value"] is None:
+                return None
             return self._from_bytes(stored["value"], tuple(int(dim) for dim in stored["shape"]))
         return self._from_bytes(stored, self._shape)
 

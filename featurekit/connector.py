@@ -213,6 +213,8 @@ class FeatureConnector(abc.ABC):
             DecodeError: It does not hold what the features say.
         """
         stored = self.layout.deserialize(record)
+        if stored is None:
+            return None
         if decoders is None:
             return self.decode_example(stored)
         return self.decode_with(decoders, stored)

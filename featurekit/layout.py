@@ -196,7 +196,9 @@ class _Dense(_Leaf):
         if self.info.sequence_rank and isinstance(value, list) and not value:
             # An empty list does not show the shape of its elements.
             value = _join(value, self.info.dtype, self.info.shape[1:])
-        wire[self.key] = _to_wire(as_array(value, self.info.dtype, self.info.shape))
+        array = as_array(value, self.info.dtype, self.info.shape)
+        _check_countable(array.shape, self.info.shape)
+        wire[self.key] = _to_wire(array)
 
     def read(self, columns: Sequence[Column]) -> Any:
         values, counts = columns[0]
@@ -234,6 +236,7 @@ class _Ragged(_Leaf):
     def write(self, value: Any, wire: Wire) -> None:
         elements, row_lengths = _flatten_rows(value, self._lengths)
         array = _join(elements, self.info.dtype, self._inner)
+        _check_countable(array.shape, (None, *self._inner))
         wire[f"{self.key}/ragged_flat_values"] = _to_wire(array)
         for level, lengths in enumerate(row_lengths):
             wire[f"{self.key}/ragged_row_lengths_{level}"] = np.array(lengths, np.int64)
@@ -431,6 +434,15 @@ def _solve_shape(shape: Shape, size: int, key: str) -> tuple[int, ...]:
             hint="the record is damaged, or was written with other features",
         )
     return tuple(unknown if dim is None else dim for dim in shape)
+
+
+def _check_countable(got: tuple[int, ...], declared: Shape) -> None:
+    """Raise an `EncodeError` where a list of no values would lose how many items there are."""
+    if 0 in declared and None in declared and got[declared.index(None)]:
+        raise EncodeError(
+            f"shape {got} has no values, and shape {declared} does not say how many items there are",
+            hint="use encoding='bytes', or give the sequence a fixed length",
+        )
 
 
 def _flatten_rows(value: Any, lengths: Shape) -> tuple[Any, list[list[int]]]:
