@@ -31,8 +31,29 @@ if TYPE_CHECKING:
         sequence_example_to_dict,
         serialize,
     )
+    from featurekit.io.json_example import (
+        decode_json_example,
+        encode_json_example,
+    )
+    from featurekit.io.parse import (
+        parse_example,
+        parse_sequence_example,
+        parse_single_example,
+        parse_single_sequence_example,
+    )
     from featurekit.io.ragged import RaggedTensor
     from featurekit.io.sparse import SparseTensor
+    from featurekit.io.specs import (
+        FixedLenFeature,
+        FixedLenSequenceFeature,
+        RaggedFeature,
+        SparseFeature,
+        VarLenFeature,
+    )
+    from featurekit.io.tensor_proto import (
+        parse_tensor,
+        serialize_tensor,
+    )
     from featurekit.io.tfrecord import TFRecordReader, TFRecordWriter
 
 __all__ = [
@@ -42,21 +63,34 @@ __all__ = [
     "FeatureList",
     "FeatureLists",
     "Features",
+    "FixedLenFeature",
+    "FixedLenSequenceFeature",
     "FloatList",
     "Int64List",
+    "RaggedFeature",
     "RaggedTensor",
     "SequenceExample",
+    "SparseFeature",
     "SparseTensor",
     "TFRecordReader",
     "TFRecordWriter",
+    "VarLenFeature",
     "bytes_feature",
+    "decode_json_example",
+    "encode_json_example",
     "example_to_dict",
     "float_feature",
     "int64_feature",
     "make_example",
     "make_sequence_example",
+    "parse_example",
+    "parse_sequence_example",
+    "parse_single_example",
+    "parse_single_sequence_example",
+    "parse_tensor",
     "sequence_example_to_dict",
     "serialize",
+    "serialize_tensor",
 ]
 
 _MODULES = {
@@ -81,6 +115,19 @@ _MODULES = {
     "SparseTensor": "featurekit.io.sparse",
     "TFRecordReader": "featurekit.io.tfrecord",
     "TFRecordWriter": "featurekit.io.tfrecord",
+    "decode_json_example": "featurekit.io.json_example",
+    "encode_json_example": "featurekit.io.json_example",
+    "parse_example": "featurekit.io.parse",
+    "parse_sequence_example": "featurekit.io.parse",
+    "parse_single_example": "featurekit.io.parse",
+    "parse_single_sequence_example": "featurekit.io.parse",
+    "FixedLenFeature": "featurekit.io.specs",
+    "FixedLenSequenceFeature": "featurekit.io.specs",
+    "RaggedFeature": "featurekit.io.specs",
+    "SparseFeature": "featurekit.io.specs",
+    "VarLenFeature": "featurekit.io.specs",
+    "parse_tensor": "featurekit.io.tensor_proto",
+    "serialize_tensor": "featurekit.io.tensor_proto",
 }
 
 

@@ -52,7 +52,10 @@ class DenseReader:
 
     def single(self, columns: list[Column]) -> Any:
         """One example's values, `shape`; a scalar for shape ()."""
-        return self.batch(columns)[0]
+        values, counts = columns[0]
+        if counts[0] != self.columns[0].size:
+            values = self._fill_in(values, counts)
+        return values.reshape(self.shape)[()]
 
     def _fill_in(self, values: npt.NDArray[Any], counts: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
         _, kind, size = self.columns[0]

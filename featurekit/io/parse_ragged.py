@@ -180,8 +180,8 @@ class RaggedReader:
     def _rows(
         self, inner: Values, splits: Integers, uniform_row_length: int | None = None
     ) -> RaggedTensor:
-        narrow = splits.astype(self.splits_dtype)
-        if (narrow != splits).any():
+        narrow = splits.astype(self.splits_dtype, copy=False)
+        if narrow is not splits and (narrow != splits).any():
             raise InvalidArgumentError(
                 f"feature {self.columns[0].key!r}: row splits pass the range of "
                 f"{self.splits_dtype}",
