@@ -36,6 +36,7 @@ class FeaturesDict(FeatureConnector, Mapping[str, FeatureConnector]):
         InvalidTypeError: A value is none of these.
 
     Example:
+        >>> import numpy as np
         >>> features = FeaturesDict({"id": np.int64, "name": np.str_})
         >>> features.deserialize_example(features.serialize_example({"id": 7, "name": "x"}))
         {'id': np.int64(7), 'name': b'x'}

@@ -354,8 +354,9 @@ def did_you_mean(name: object, choices: Iterable[str], *, limit: int = 10) -> st
 def short_repr(value: object, limit: int = 80) -> str:
     """A repr for messages: arrays as shape and dtype, long text cut."""
     shape, dtype = getattr(value, "shape", None), getattr(value, "dtype", None)
-    is_array = shape is not None and dtype is not None and not isinstance(value, type)
-    if is_array and getattr(value, "size", 2) > 8:
+    if isinstance(value, type):
+        shape = None  # np.int64.shape is a descriptor
+    if shape is not None and dtype is not None and getattr(value, "size", 2) > 8:
         return f"array of shape {tuple(shape)} and dtype {dtype}"
     if isinstance(value, (bytes, bytearray)) and len(value) > limit // 2:
         return f"{len(value)} bytes beginning {bytes(value[:16])!r}"

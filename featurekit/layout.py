@@ -440,7 +440,7 @@ def _check_countable(got: tuple[int, ...], declared: Shape) -> None:
     """Raise an `EncodeError` where a list of no values would lose how many items there are."""
     if 0 in declared and None in declared and got[declared.index(None)]:
         raise EncodeError(
-            f"shape {got} has no values, and shape {declared} does not say how many items there are",
+            f"shape {got} has no values, so nothing stored tells the unknown size of {declared}",
             hint="use encoding='bytes', or give the sequence a fixed length",
         )
 

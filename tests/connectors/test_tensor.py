@@ -364,7 +364,7 @@ def test_a_float64_beyond_float32_is_refused_wherever_it_is():
 
 
 def test_float16_overflow_is_refused():
-    with pytest.raises(EncodeError, match="65520.0 is too large for float16"):
+    with pytest.raises(EncodeError, match=r"65520\.0 is too large for float16"):
         Tensor(shape=(), dtype=np.float16).encode_example(65520.0)
 
 
@@ -420,7 +420,7 @@ def test_what_no_list_can_hold_needs_an_encoding(dtype, shape):
 
 def test_a_bound_that_json_cannot_keep_is_refused_when_saved():
     feature = Tensor(shape=(), dtype=np.float32, minimum=0.5)
-    with pytest.raises(EncodeError, match="0.25 is below the minimum 0.5"):
+    with pytest.raises(EncodeError, match=r"0\.25 is below the minimum 0\.5"):
         feature.encode_example(0.25)
     with pytest.raises(InvalidTypeError) as caught:
         feature.to_json()
