@@ -10,9 +10,12 @@ from collections.abc import Callable
 
 import google_crc32c
 
+from featurekit.native import kernel
+
 __all__ = ["crc32c", "masked_crc32c"]
 
-_value: Callable[[bytes], int] = google_crc32c.value
+_KERNEL = kernel("records")
+_value: Callable[[bytes], int] = google_crc32c.value if _KERNEL is None else _KERNEL.crc32c
 
 
 def crc32c(data: bytes) -> int:

@@ -2,7 +2,8 @@
 
 Each record is its payload's length (uint64, little endian), the masked CRC-32C of these
 8 bytes (uint32), the payload, and the masked CRC-32C of the payload. There is nothing
-else: no magic number, no count, no index. The functions here work on bytes in memory.
+else: no magic number, no count, no index. The functions here work on bytes in memory; the
+compiled kernel, where there is one, does the same as the loops written here.
 """
 
 from __future__ import annotations
@@ -12,7 +13,11 @@ import functools
 import struct
 from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
 from featurekit.io.crc32c import masked_crc32c
+from featurekit.native import kernel
 
 __all__ = [
     "FOOTER_BYTES",
@@ -20,9 +25,11 @@ __all__ = [
     "HEADER_BYTES",
     "Block",
     "Fault",
+    "Headers",
     "checked_length",
     "frame",
     "read_block",
+    "scan_headers",
     "stored_length",
 ]
 
@@ -31,6 +38,7 @@ FOOTER_BYTES = 4
 FRAME_BYTES = HEADER_BYTES + FOOTER_BYTES
 """What a record takes beyond its payload."""
 
+_KERNEL = kernel("records")
 _LENGTH = struct.Struct("<Q")
 _HEADER = struct.Struct("<QI")
 _CRC = struct.Struct("<I")
@@ -60,12 +68,30 @@ class Block(NamedTuple):
     fault: Fault | None
 
 
+class Headers(NamedTuple):
+    """The records of which some bytes hold the headers, and what comes after them.
+
+    Attributes:
+        lengths: `(num_records,)` int64, the length of each payload, in bytes.
+        size: As in `Block`; it may reach beyond the bytes looked at.
+        needed: As in `Block`.
+        fault: As in `Block`.
+    """
+
+    lengths: npt.NDArray[np.int64]
+    size: int
+    needed: int
+    fault: Fault | None
+
+
 def frame(payload: bytes) -> bytes:
     """The bytes of one record.
 
     >>> frame(b"").hex()
     '000000000000000029039807d8ea82a2'
     """
+    if _KERNEL is not None:
+        return bytes(_KERNEL.frame(payload))
     length = _LENGTH.pack(len(payload))
     header_crc, payload_crc = masked_crc32c(length), masked_crc32c(payload)
     return b"".join((length, _CRC.pack(header_crc), payload, _CRC.pack(payload_crc)))
@@ -85,6 +111,29 @@ def stored_length(header: bytes) -> int:
 
 def read_block(data: bytes, start: int, check_crc: bool) -> Block:
     """Take apart the whole records in `data`, from `start` on, up to the first bad one."""
+    if _KERNEL is not None:
+        payloads, size, needed, fault = _KERNEL.read_block(data, start, check_crc)
+        return Block(payloads, size, needed, None if fault is None else Fault(fault))
+    return _read_block(data, start, check_crc)
+
+
+def scan_headers(data: bytes, start: int, limit: int, check_crc: bool) -> Headers:
+    """Measure the records whose headers are in `data`, from `start` on, payloads unseen.
+
+    Args:
+        data: Bytes of the file.
+        start: Where in them a record starts.
+        limit: Bytes from there to the end of the file. A record that goes beyond is cut,
+            and ends the scan with its size as `needed`.
+        check_crc: Whether to check the checksums of the lengths.
+    """
+    if _KERNEL is not None:
+        lengths, size, needed, fault = _KERNEL.scan_headers(data, start, limit, check_crc)
+        return Headers(lengths, size, needed, None if fault is None else Fault(fault))
+    return _scan_headers(data, start, limit, check_crc)
+
+
+def _read_block(data: bytes, start: int, check_crc: bool) -> Block:
     payloads: list[bytes] = []
     length_of = checked_length if check_crc else stored_length
     position, end = start, len(data)
@@ -105,3 +154,21 @@ def read_block(data: bytes, start: int, check_crc: bool) -> Block:
         payloads.append(payload)
         position = stop + FOOTER_BYTES
     return Block(payloads, position - start, needed, fault)
+
+
+def _scan_headers(data: bytes, start: int, limit: int, check_crc: bool) -> Headers:
+    lengths: list[int] = []
+    length_of = checked_length if check_crc else stored_length
+    position, end = start, start + limit
+    needed, fault = HEADER_BYTES, None
+    while (body := position + HEADER_BYTES) <= len(data):
+        length = length_of(data[position:body])
+        if length < 0:
+            fault = Fault.HEADER
+            break
+        if position + FRAME_BYTES + length > end:
+            needed = FRAME_BYTES + length
+            break
+        lengths.append(length)
+        position += FRAME_BYTES + length
+    return Headers(np.array(lengths, np.int64), position - start, needed, fault)

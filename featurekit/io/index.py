@@ -16,10 +16,8 @@ from featurekit.io.framing import (
     FRAME_BYTES,
     HEADER_BYTES,
     Block,
-    Fault,
-    checked_length,
     read_block,
-    stored_length,
+    scan_headers,
 )
 from featurekit.io.stream import RecordStream
 from featurekit.io.window import Window
@@ -125,22 +123,16 @@ def scan(path: str | os.PathLike[str] | LocalFile, *, check_crc: bool = True) ->
     """
     source = path if isinstance(path, LocalFile) else LocalFile(path_text(path))
     window = Window(source, _BLOCK_BYTES)
-    length_of = checked_length if check_crc else stored_length
-    offsets, lengths = array("Q"), array("Q")
+    found = scan_headers(b"", 0, 0, check_crc)
+    pieces = [found.lengths]
     while window.load(HEADER_BYTES):
-        data, position, origin = window.data, window.position, window.offset - window.position
-        while position + HEADER_BYTES <= len(data):
-            length = length_of(data[position : position + HEADER_BYTES])
-            end = origin + position + FRAME_BYTES + length
-            if length < 0 or end > source.size:
-                window.move(origin + position - window.offset)
-                fault = Fault.HEADER if length < 0 else None
-                needed = HEADER_BYTES if length < 0 else FRAME_BYTES + length
-                raise record_fault(window, Block([], 0, needed, fault), len(offsets))
-            offsets.append(origin + position)
-            lengths.append(length)
-            position += FRAME_BYTES + length
-        window.move(position - window.position)
+        found = scan_headers(window.data, window.position, window.left, check_crc)
+        pieces.append(found.lengths)
+        window.move(found.size)
+        if found.fault is not None or found.needed > HEADER_BYTES:
+            break
+    lengths = np.concatenate(pieces).astype(np.uint64)
     if window.left:
-        raise record_fault(window, Block([], 0, HEADER_BYTES, None), len(offsets))
-    return RecordIndex(offsets, lengths)
+        raise record_fault(window, Block([], 0, found.needed, found.fault), len(lengths))
+    ends = np.cumsum(lengths + np.uint64(FRAME_BYTES), dtype=np.uint64)
+    return RecordIndex(ends - lengths - np.uint64(FRAME_BYTES), lengths)
