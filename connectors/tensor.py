@@ -144,6 +144,7 @@ class Tensor(FeatureConnector):
             return {"shape": None, "value": None} if self._stores_shape else None
         array = as_array(value, self._dtype, self._shape)
         self._check_range(array)
+        self._check_recoverable(array.shape)
         if not self._is_encoded:
             return array
         data = self._to_bytes(array)
@@ -176,6 +177,18 @@ class Tensor(FeatureConnector):
                     f"{array[wrong].flat[0]} is {words} {bound}",
                     hint="fix the value, or declare other bounds",
                 )
+
+    def _check_recoverable(self, shape: tuple[int, ...]) -> None:
+        """Refuse an empty array whose unknown size could not be read back."""
+        if self._stores_shape or 0 not in self._shape or None not in self._shape:
+            return
+        size, read = shape[self._shape.index(None)], int(self._is_encoded)
+        if size != read:
+            raise EncodeError(
+                f"an array of shape {shape} has no values, and would read back with {read} in "
+                f"place of {size}",
+                hint="declare the size, or leave the value out",
+            )
 
     def _to_bytes(self, array: np.ndarray[Any, Any]) -> bytes:
         data = array.astype(self._dtype.newbyteorder("<"), copy=False).tobytes()
@@ -223,7 +236,8 @@ class Tensor(FeatureConnector):
                 f"{len(raw)} stored bytes do not fill shape {shape} of {dtype_name(self._dtype)}",
                 hint="the record is damaged, or was written with other features",
             )
-        count = len(raw) // stride if stride else 0
+        # Without values the unknown size is lost; TensorFlow reads 1, and so do we.
+        count = len(raw) // stride if stride else 1
         array = np.frombuffer(raw, self._dtype.newbyteorder("<")).astype(self._dtype)
         return array.reshape([count if dim is None else dim for dim in shape])[()]
 
