@@ -54,14 +54,14 @@ def fill_value(value: Any, dtype: np.dtype[Any]) -> Any:
     Raises:
         InvalidArgumentError: The dtype cannot hold the value.
     """
-    if dtype == object:
+    if dtype.kind == "O":
         filled = b"" if value is None else value.encode() if isinstance(value, str) else value
         fits = isinstance(filled, bytes)
     else:
         filled = _cast(0 if value is None else value, dtype)
         fits = filled is not None and (dtype.kind not in "biu" or value in (None, filled))
     if not fits:
-        name = "string" if dtype == object else dtype
+        name = "string" if dtype.kind == "O" else dtype
         raise InvalidArgumentError(f"expected a default value of dtype {name}, got {value!r}")
     return filled
 
