@@ -25,6 +25,7 @@ __all__ = [
     "padded_reader",
     "shape_text",
     "spread",
+    "values_text",
 ]
 
 
@@ -77,7 +78,7 @@ class DenseReader:
         if count == 0 and self.default is not None:
             hint = "a list that is present and empty takes no default; leave the key out for that"
         return ParseError(
-            f"feature {key!r}: expected {size} values for shape {shape_text(self.shape)}, "
+            f"feature {key!r}: expected {values_text(size)} for shape {shape_text(self.shape)}, "
             f"got {count}",
             hint=hint,
             record=record,
@@ -135,7 +136,7 @@ def dense_reader(key: str, spec: FixedLenFeature) -> DenseReader:
     default = None if spec.default_value is None else default_values(spec.default_value, kind)
     if default is not None and default.size != size:
         raise InvalidArgumentError(
-            f"default_value: expected {size} values for shape {shape_text(shape)}, "
+            f"default_value: expected {values_text(size)} for shape {shape_text(shape)}, "
             f"got {default.size}"
         )
     if default is not None and not size:
@@ -273,6 +274,11 @@ def missing_error(what: str, kind: Kind, record: int, hint: str) -> ParseError:
     return ParseError(
         f"{what} ({names[kind]}) is required but could not be found", hint=hint, record=record
     )
+
+
+def values_text(count: int) -> str:
+    """A number of values for messages: `1 value`."""
+    return "1 value" if count == 1 else f"{count} values"
 
 
 def shape_text(shape: Iterable[int | None]) -> str:

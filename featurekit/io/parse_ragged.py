@@ -170,7 +170,9 @@ class RaggedReader:
             raise self._error(f"expected {kind} that never fall back", record)
         unfit = rows[new_splits] != splits
         if unfit.any():
-            record = max(int(unfit.argmax()) - 1, 0)
+            # The place between two examples: where one ends, or a start was put for the next.
+            place = int(unfit.argmax()) - (not isinstance(partition, RowStarts))
+            record = min(max(place, 0), len(splits) - 2)
             raise self._error(
                 f"expected {kind} that hold the example's {np.diff(splits)[record]} values "
                 f"or rows, all of them and no others",

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from featurekit.errors import InvalidArgumentError, ParseError
 from featurekit.io.columns import ColumnSpec, Kind, StepColumn
-from featurekit.io.parse_dense import block_shape, missing_error, shape_text, spread
+from featurekit.io.parse_dense import block_shape, missing_error, shape_text, spread, values_text
 from featurekit.io.parse_sparse import places
 from featurekit.io.sparse import SparseTensor
 from featurekit.io.specs import FixedLenSequenceFeature, VarLenFeature, kind_of
@@ -63,7 +63,7 @@ class DenseStepsReader:
             record = int(np.searchsorted(ends, place, side="right"))
             step = place - (int(ends[record - 1]) if record else 0)
             raise ParseError(
-                f"step {step} of feature list {key!r}: expected {size} values for shape "
+                f"step {step} of feature list {key!r}: expected {values_text(size)} for shape "
                 f"{shape_text(self.shape)}, got {max(int(column.counts[place]), 0)}",
                 hint="read it with VarLenFeature or RaggedFeature",
                 record=record,
