@@ -15,7 +15,7 @@ extensions = [
         include_dirs=[np.get_include(), str(HERE)],
         depends=[str(path) for pattern in ("*.pxd", "*.h") for path in sorted(HERE.glob(pattern))],
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
-        extra_compile_args=["-O3"],
+        extra_compile_args=["-O3", "-g0"],
         optional=True,  # featurekit runs without: see featurekit/io/columns.py
     )
     for source in sorted(HERE.glob("*.pyx"))

@@ -12,12 +12,16 @@ import enum
 import functools
 import importlib
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Protocol, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
 
+from featurekit.errors import InvalidArgumentError
 from featurekit.native import kernel
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 __all__ = [
     "Column",
@@ -27,6 +31,7 @@ __all__ = [
     "StepColumn",
     "native_active",
     "read_columns",
+    "read_columns_buffer",
     "read_example",
     "read_sequence_columns",
     "write_example",
@@ -106,6 +111,14 @@ class _Implementation(Protocol):
         self, records: Sequence[bytes], specs: Sequence[ColumnSpec]
     ) -> list[Column]: ...
 
+    def read_columns_buffer(
+        self,
+        buffer: Buffer,
+        offsets: npt.NDArray[np.int64],
+        lengths: npt.NDArray[np.int64],
+        specs: Sequence[ColumnSpec],
+    ) -> list[Column]: ...
+
     def read_sequence_columns(
         self,
         records: Sequence[bytes],
@@ -143,6 +156,41 @@ def read_columns(records: Sequence[bytes], specs: Sequence[ColumnSpec]) -> list[
     ([41, 42], [2, -1])
     """
     return _loaded()[0].read_columns(records, specs)
+
+
+def read_columns_buffer(
+    buffer: Buffer,
+    offsets: npt.NDArray[np.int64],
+    lengths: npt.NDArray[np.int64],
+    specs: Sequence[ColumnSpec],
+) -> list[Column]:
+    """Like `read_columns`, for Examples that lie in one buffer, such as a piece of a file.
+
+    Args:
+        buffer: Bytes, or anything that gives its memory as such.
+        offsets: `(batch,)` int64, where in it each Example starts.
+        lengths: `(batch,)` int64, the length of each, in bytes.
+        specs: The features to read.
+
+    Raises:
+        ParseError: As in `read_columns`.
+        InvalidArgumentError: An Example does not lie inside of the buffer.
+
+    >>> data = write_example({"age": np.array([41])})
+    >>> one = np.array([len(data)])
+    >>> (age,) = read_columns_buffer(data * 2, one, one, [ColumnSpec("age", Kind.INT64)])
+    >>> age.values.tolist()
+    [41]
+    """
+    size = memoryview(buffer).nbytes
+    if len(offsets) != len(lengths) or np.any(
+        (offsets < 0) | (lengths < 0) | (lengths > size) | (offsets > size - lengths)
+    ):
+        raise InvalidArgumentError(
+            f"not all of {len(offsets)} offsets and {len(lengths)} lengths lie inside of a "
+            f"buffer of {size} bytes"
+        )
+    return _loaded()[0].read_columns_buffer(buffer, offsets, lengths, specs)
 
 
 def read_sequence_columns(

@@ -10,8 +10,9 @@ the same words, and the kernels hold no error messages.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import numpy.typing as npt
 
 from featurekit.io import columns_protobuf
@@ -19,7 +20,16 @@ from featurekit.io.columns import Column, ColumnSpec, FeatureValues, StepColumn
 from featurekit.native import columns as kernel
 from featurekit.native import example_writer
 
-__all__ = ["read_columns", "read_example", "read_sequence_columns", "write_example"]
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+__all__ = [
+    "read_columns",
+    "read_columns_buffer",
+    "read_example",
+    "read_sequence_columns",
+    "write_example",
+]
 
 
 def read_columns(records: Sequence[bytes], specs: Sequence[ColumnSpec]) -> list[Column]:
@@ -27,6 +37,21 @@ def read_columns(records: Sequence[bytes], specs: Sequence[ColumnSpec]) -> list[
     found = kernel.read_columns(records, specs)
     if found is None:
         return columns_protobuf.read_columns(records, specs)
+    return [Column(*column) for column in found]
+
+
+def read_columns_buffer(
+    buffer: Buffer,
+    offsets: npt.NDArray[np.int64],
+    lengths: npt.NDArray[np.int64],
+    specs: Sequence[ColumnSpec],
+) -> list[Column]:
+    """See `featurekit.io.columns.read_columns_buffer`."""
+    offsets = np.ascontiguousarray(offsets, np.int64)
+    lengths = np.ascontiguousarray(lengths, np.int64)
+    found = kernel.read_columns_buffer(buffer, offsets, lengths, specs)
+    if found is None:
+        return columns_protobuf.read_columns_buffer(buffer, offsets, lengths, specs)
     return [Column(*column) for column in found]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -29,11 +29,15 @@ from featurekit.proto.example_pb2 import (
     SequenceExample,
 )
 
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
 __all__ = [
     "feature_kind",
     "feature_values",
     "parse_message",
     "read_columns",
+    "read_columns_buffer",
     "read_example",
     "read_sequence_columns",
     "set_feature",
@@ -53,6 +57,19 @@ def read_columns(records: Sequence[bytes], specs: Sequence[ColumnSpec]) -> list[
     examples = [parse_message(Example, record, index) for index, record in enumerate(records)]
     maps = [example.features.feature for example in examples]
     return [_column(spec, maps) for spec in specs]
+
+
+def read_columns_buffer(
+    buffer: Buffer,
+    offsets: npt.NDArray[np.int64],
+    lengths: npt.NDArray[np.int64],
+    specs: Sequence[ColumnSpec],
+) -> list[Column]:
+    """See `featurekit.io.columns.read_columns_buffer`."""
+    view = memoryview(buffer).cast("B")
+    ends = (offsets + lengths).tolist()
+    records = [bytes(view[start:end]) for start, end in zip(offsets.tolist(), ends, strict=True)]
+    return read_columns(records, specs)
 
 
 def read_sequence_columns(

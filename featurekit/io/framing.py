@@ -25,11 +25,11 @@ __all__ = [
     "HEADER_BYTES",
     "Block",
     "Fault",
-    "Headers",
+    "Scan",
     "checked_length",
     "frame",
     "read_block",
-    "scan_headers",
+    "scan_records",
     "stored_length",
 ]
 
@@ -68,12 +68,12 @@ class Block(NamedTuple):
     fault: Fault | None
 
 
-class Headers(NamedTuple):
-    """The records of which some bytes hold the headers, and what comes after them.
+class Scan(NamedTuple):
+    """How long the records at the front of some bytes are, and what comes after them.
 
     Attributes:
         lengths: `(num_records,)` int64, the length of each payload, in bytes.
-        size: As in `Block`; it may reach beyond the bytes looked at.
+        size: Bytes that these records take; may reach behind the bytes looked at.
         needed: As in `Block`.
         fault: As in `Block`.
     """
@@ -114,49 +114,34 @@ def read_block(data: bytes, start: int, check_crc: bool) -> Block:
     if _KERNEL is not None:
         payloads, size, needed, fault = _KERNEL.read_block(data, start, check_crc)
         return Block(payloads, size, needed, None if fault is None else Fault(fault))
-    return _read_block(data, start, check_crc)
+    found = scan_records(data, start, len(data) - start, check_crc)
+    payloads, body = [], start + HEADER_BYTES
+    for length in found.lengths.tolist():
+        payloads.append(data[body : body + length])
+        body += FRAME_BYTES + length
+    return Block(payloads, *found[1:])
 
 
-def scan_headers(data: bytes, start: int, limit: int, check_crc: bool) -> Headers:
-    """Measure the records whose headers are in `data`, from `start` on, payloads unseen.
+def scan_records(
+    data: bytes, start: int, limit: int, check_crc: bool, *, payloads: bool = True
+) -> Scan:
+    """Measure the records in `data`, from `start` on, up to the first bad one.
 
     Args:
         data: Bytes of the file.
         start: Where in them a record starts.
-        limit: Bytes from there to the end of the file. A record that goes beyond is cut,
-            and ends the scan with its size as `needed`.
-        check_crc: Whether to check the checksums of the lengths.
+        limit: Bytes from there to where the last record has to end.
+        check_crc: Whether to check checksums.
+        payloads: Whether to look at payloads, which then must be in `data`. Else only the
+            headers must, and the checksums of payloads are not checked.
     """
     if _KERNEL is not None:
-        lengths, size, needed, fault = _KERNEL.scan_headers(data, start, limit, check_crc)
-        return Headers(lengths, size, needed, None if fault is None else Fault(fault))
-    return _scan_headers(data, start, limit, check_crc)
+        lengths, size, needed, fault = _KERNEL.scan_records(data, start, limit, check_crc, payloads)
+        return Scan(lengths, size, needed, None if fault is None else Fault(fault))
+    return _scan_records(data, start, limit, check_crc, payloads)
 
 
-def _read_block(data: bytes, start: int, check_crc: bool) -> Block:
-    payloads: list[bytes] = []
-    length_of = checked_length if check_crc else stored_length
-    position, end = start, len(data)
-    needed, fault = HEADER_BYTES, None
-    while (body := position + HEADER_BYTES) <= end:
-        length = length_of(data[position:body])
-        if length < 0:
-            fault = Fault.HEADER
-            break
-        stop = body + length
-        if stop + FOOTER_BYTES > end:
-            needed = FRAME_BYTES + length
-            break
-        payload = data[body:stop]
-        if check_crc and masked_crc32c(payload) != _CRC.unpack_from(data, stop)[0]:
-            needed, fault = FRAME_BYTES + length, Fault.PAYLOAD
-            break
-        payloads.append(payload)
-        position = stop + FOOTER_BYTES
-    return Block(payloads, position - start, needed, fault)
-
-
-def _scan_headers(data: bytes, start: int, limit: int, check_crc: bool) -> Headers:
+def _scan_records(data: bytes, start: int, limit: int, check_crc: bool, payloads: bool) -> Scan:
     lengths: list[int] = []
     length_of = checked_length if check_crc else stored_length
     position, end = start, start + limit
@@ -166,9 +151,17 @@ def _scan_headers(data: bytes, start: int, limit: int, check_crc: bool) -> Heade
         if length < 0:
             fault = Fault.HEADER
             break
-        if position + FRAME_BYTES + length > end:
+        stop = body + length
+        if stop + FOOTER_BYTES > end:
             needed = FRAME_BYTES + length
             break
+        if payloads and check_crc and masked_crc32c(data[body:stop]) != _crc_at(data, stop):
+            needed, fault = FRAME_BYTES + length, Fault.PAYLOAD
+            break
         lengths.append(length)
-        position += FRAME_BYTES + length
-    return Headers(np.array(lengths, np.int64), position - start, needed, fault)
+        position = stop + FOOTER_BYTES
+    return Scan(np.array(lengths, np.int64), position - start, needed, fault)
+
+
+def _crc_at(data: bytes, place: int) -> int:
+    return int(_CRC.unpack_from(data, place)[0])

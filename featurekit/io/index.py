@@ -17,7 +17,7 @@ from featurekit.io.framing import (
     HEADER_BYTES,
     Block,
     read_block,
-    scan_headers,
+    scan_records,
 )
 from featurekit.io.stream import RecordStream
 from featurekit.io.window import Window
@@ -123,10 +123,10 @@ def scan(path: str | os.PathLike[str] | LocalFile, *, check_crc: bool = True) ->
     """
     source = path if isinstance(path, LocalFile) else LocalFile(path_text(path))
     window = Window(source, _BLOCK_BYTES)
-    found = scan_headers(b"", 0, 0, check_crc)
+    found = scan_records(b"", 0, 0, check_crc)
     pieces = [found.lengths]
     while window.load(HEADER_BYTES):
-        found = scan_headers(window.data, window.position, window.left, check_crc)
+        found = scan_records(window.data, window.position, window.left, check_crc, payloads=False)
         pieces.append(found.lengths)
         window.move(found.size)
         if found.fault is not None or found.needed > HEADER_BYTES:

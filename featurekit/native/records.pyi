@@ -1,10 +1,6 @@
-from typing import TypeAlias
-
 import numpy as np
 import numpy.typing as npt
 from typing_extensions import Buffer
-
-_Numbers: TypeAlias = npt.NDArray[np.int64]
 
 def crc32c(data: Buffer, value: int = 0) -> int: ...
 def crc32c_by_table(data: Buffer) -> int: ...
@@ -13,9 +9,6 @@ def frame(payload: bytes) -> bytes: ...
 def read_block(
     data: Buffer, start: int, check_crc: bool
 ) -> tuple[list[bytes], int, int, str | None]: ...
-def scan_block(
-    data: Buffer, start: int, check_crc: bool
-) -> tuple[_Numbers, _Numbers, int, int, str | None]: ...
-def scan_headers(
-    data: Buffer, start: int, limit: int, check_crc: bool
-) -> tuple[_Numbers, int, int, str | None]: ...
+def scan_records(
+    data: Buffer, start: int, limit: int, check_crc: bool, payloads: bool
+) -> tuple[npt.NDArray[np.int64], int, int, str | None]: ...

@@ -83,22 +83,12 @@ def read_block(data, size_t start, bint check_crc):
     return payloads, scan.position - start, scan.needed, scan.fault
 
 
-def scan_block(data, size_t start, bint check_crc):
-    """Where in `data` the payloads of the whole records are, up to the first bad record.
-
-    Returns:
-        Offsets and lengths, two `(num_records,)` int64 arrays; then the size of these
-        records, `needed` and `fault`, as `read_block` gives them.
-    """
+def scan_records(data, size_t start, size_t limit, bint check_crc, bint payloads):
+    """What `featurekit.io.framing.scan_records` gives, as a tuple; the fault by its value."""
     cdef _Scan scan = _Scan(data, start, check_crc)
-    scan.run(scan.view.len - start, True)
-    return scan.offsets(), scan.lengths(), scan.position - start, scan.needed, scan.fault
-
-
-def scan_headers(data, size_t start, size_t limit, bint check_crc):
-    """What `featurekit.io.framing.scan_headers` gives, as a tuple; the fault by its value."""
-    cdef _Scan scan = _Scan(data, start, check_crc)
-    scan.run(limit, False)
+    if payloads:
+        limit = min(limit, scan.view.len - start)
+    scan.run(limit, payloads)
     return scan.lengths(), scan.position - start, scan.needed, scan.fault
 
 
@@ -163,15 +153,6 @@ cdef class _Scan:
             self.found.used += 1
             self.position += HEADER + length[0] + FOOTER
         return CUT_HEADER
-
-    cdef object offsets(self):
-        cdef cnp.npy_intp count = self.found.used
-        cdef cnp.npy_intp i
-        offsets = cnp.PyArray_SimpleNew(1, &count, cnp.NPY_INT64)
-        cdef int64_t* out = <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>offsets)
-        for i in range(count):
-            out[i] = (<Span*>self.found.data)[i].data - <const uint8_t*>self.view.buf
-        return offsets
 
     cdef object lengths(self):
         cdef cnp.npy_intp count = self.found.used
