@@ -18,9 +18,11 @@ from featurekit.errors import (
     EncodeError,
     EncodeTypeError,
     InvalidArgumentError,
+    InvalidTypeError,
     MissingFileError,
     SchemaError,
     UnknownNameError,
+    add_location,
     did_you_mean,
     short_repr,
 )
@@ -33,7 +35,8 @@ class ClassLabel(Tensor):
     """An integer class, from 0; -1 means "no label".
 
     Takes the integer, or the class's name as `str` or `bytes`. A bool or a fraction is no
-    label. The names are kept beside features.json, in `<feature>.labels.txt`.
+    label. The names are kept beside features.json, one a line of `<feature>.labels.txt`, which
+    loses white space at their ends.
 
     Args:
         num_classes: Number of classes, where they have no names.
@@ -42,7 +45,10 @@ class ClassLabel(Tensor):
         doc: What the feature means.
 
     Raises:
-        InvalidArgumentError: More than one of the three is given, or a name is there twice.
+        InvalidArgumentError: More than one of the three is given, a name is there twice, or a
+            name is empty or has a line break.
+        InvalidTypeError: A name is no text.
+        MissingFileError: There is no `names_file`.
 
     Example:
         >>> label = ClassLabel(names=["no", "yes"])
@@ -68,10 +74,10 @@ class ClassLabel(Tensor):
             )
         self._num_classes = None if num_classes is None else _check_count(num_classes)
         self._names: list[str] | None = None
-        if names_file is not None:
-            names = read_names(names_file)
         if names is not None:
             self.names = names
+        if names_file is not None:
+            self._set_names_of_file(pathlib.Path(names_file))
 
     @property
     def num_classes(self) -> int | None:
@@ -91,20 +97,28 @@ class ClassLabel(Tensor):
 
     @names.setter
     def names(self, names: Iterable[str | bytes]) -> None:
-        given = [name.decode() if isinstance(name, bytes) else str(name) for name in names]
-        if repeated := _first_repeated(given):
-            raise InvalidArgumentError(
-                f"class name {repeated!r} is there twice", hint="every class needs its own name"
-            )
+        given = _check_names(names)
         if self._names is not None and self._names != given:
             raise InvalidArgumentError(
                 f"the classes are already named {short_repr(self._names)}, "
                 f"and cannot become {short_repr(given)}",
                 hint="make a new ClassLabel",
             )
+        if self._num_classes not in (None, 0, len(given)):
+            raise InvalidArgumentError(
+                f"there are {self._num_classes} classes, got {len(given)} names",
+                hint="give a name for every class",
+            )
         self._names = given
         self._num_classes = len(given)
         self._numbers = {name: number for number, name in enumerate(given)}
+
+    def _set_names_of_file(self, path: pathlib.Path) -> None:
+        try:
+            self.names = read_names(path)
+        except InvalidArgumentError as error:
+            add_location(error, file=path)
+            raise
 
     def _count(self) -> int:
         if self._num_classes is None:
@@ -197,18 +211,14 @@ class ClassLabel(Tensor):
         path = _names_path(data_dir, feature_name)
         if not path.exists():
             return
-        names = read_names(path)
-        if self._names is None and self._num_classes not in (None, 0, len(names)):
+        try:
+            self._set_names_of_file(path)
+        except InvalidArgumentError as error:
             raise SchemaError(
-                f"features.json says {self._num_classes} classes, the file of names has "
-                f"{len(names)}",
+                f"the classes are not those of features.json: {error.message}",
                 file=path,
                 hint="restore the file from where the dataset was built",
-            )
-        try:
-            self.names = names
-        except InvalidArgumentError as error:
-            raise SchemaError(error.message, file=path, hint=error.hint) from None
+            ) from None
 
     def to_json_content(self) -> Any:
         """The number of classes; names lie in a file of their own."""
@@ -282,13 +292,48 @@ def _names_path(data_dir: str | os.PathLike[str], feature_name: str | None) -> p
     return pathlib.Path(data_dir) / f"{feature_name or ''}.labels.txt"
 
 
-def _first_repeated(names: list[str]) -> str | None:
+def _check_names(names: Iterable[str | bytes]) -> list[str]:
+    """The names as text, which a file of one name a line gives back with the same numbers."""
+    if isinstance(names, (str, bytes)):
+        raise InvalidTypeError(
+            f"names must be a list of names, got {type(names).__name__} {names!r}",
+            hint=f"write names=[{names!r}]",
+        )
+    given = [_as_name(name) for name in names]
     seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            return name
-        seen.add(name)
-    return None
+    for name in given:
+        if name.strip() in seen:
+            raise InvalidArgumentError(
+                f"class name {name.strip()!r} is there twice", hint="every class needs its own name"
+            )
+        seen.add(name.strip())
+    if padded := [name for name in given if name != name.strip()]:
+        logging.getLogger("featurekit").warning(
+            "class name %r has white space at an end, which the dataset's file of names loses",
+            padded[0],
+        )
+    return given
+
+
+def _as_name(name: Any) -> str:
+    if not isinstance(name, (str, bytes)):
+        raise InvalidTypeError(
+            f"a class name must be str, got {type(name).__name__} {short_repr(name)}",
+            hint="use num_classes= for classes without names",
+        )
+    try:
+        text = name.decode() if isinstance(name, bytes) else str(name)
+        text.encode()
+    except UnicodeError:
+        raise InvalidArgumentError(
+            f"class name {name!r} is not UTF-8", hint="decode it with its own encoding first"
+        ) from None
+    if not text.strip() or "\n" in text or "\r" in text:
+        raise InvalidArgumentError(
+            f"class name {text!r} cannot be a line of a file",
+            hint="datasets keep class names one a line: a name needs a character and no line break",
+        )
+    return text
 
 
 def _check_count(num_classes: int) -> int:
