@@ -126,7 +126,8 @@ class FeaturesDict(FeatureConnector, Mapping[str, FeatureConnector]):
         if not isinstance(value, Mapping):
             raise EncodeTypeError(
                 f"expected a dict with {_names(self._features)}, "
-                f"got {type(value).__name__} {short_repr(value)}"
+                f"got {type(value).__name__} {short_repr(value)}",
+                hint="give a value for every feature, by its name",
             )
         if value.keys() == self._features.keys():
             return
@@ -223,7 +224,14 @@ def to_feature(value: Any) -> FeatureConnector:
         return value
     if isinstance(value, Mapping):
         return FeaturesDict(value)
-    if value in (int, float, str, bool, bytes) or isinstance(value, (str, list)):
+    if isinstance(value, type) and issubclass(value, FeatureConnector):
+        raise InvalidTypeError(
+            f"expected a connector, got the class {value.__name__}",
+            hint=f"write {value.__name__}(...)",
+        )
+    # By identity, since np.dtype("int64") == int.
+    python = any(value is type_ for type_ in (int, float, str, bool, bytes))
+    if python or isinstance(value, (str, list)):
         raise InvalidTypeError(
             f"expected a connector or a NumPy dtype, got {short_repr(value)}",
             hint="use np.int64, np.float32, np.bool_, np.str_, or Text()",

@@ -49,7 +49,8 @@ class Sequence(FeatureConnector):
     ) -> None:
         super().__init__(doc=doc)
         self._feature = to_feature(feature)
-        if length is not None and (not isinstance(length, (int, np.integer)) or length < 0):
+        integer = isinstance(length, (int, np.integer)) and not isinstance(length, bool)
+        if length is not None and (not integer or length < 0):
             raise InvalidArgumentError(f"length must be an integer >= 0 or None, got {length!r}")
         self._length = None if length is None else int(length)
 
@@ -157,7 +158,13 @@ class Sequence(FeatureConnector):
                 return items
             return {key: pick(info, [item[key] for item in items]) for key, info in infos.items()}
 
-        return pick(self._feature.get_serialized_info(), encoded)
+        infos = self._feature.get_serialized_info()
+        if len(encoded) and _is_empty(infos):
+            raise EncodeError(
+                f"{len(encoded)} elements without features cannot be stored",
+                hint="declare a feature for the elements",
+            )
+        return pick(infos, encoded)
 
     def decode_example(self, stored: Any) -> Any:
         """Decode all elements."""
@@ -218,3 +225,8 @@ class Sequence(FeatureConnector):
         if inner.startswith(f"{name}({{") and isinstance(self._feature, FeaturesDict):
             inner = inner[len(name) + 1 : -1]
         return f"{type(self).__name__}({inner})"
+
+
+def _is_empty(infos: Tree[TensorInfo]) -> bool:
+    """Whether nothing is stored, so that nothing would tell how many elements there are."""
+    return isinstance(infos, Mapping) and all(_is_empty(info) for info in infos.values())

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from featurekit.errors import InvalidTypeError, did_you_mean, short_repr
+from featurekit.optional import import_optional
 
 __all__ = ["STRING", "as_dtype", "dtype_name", "is_string", "narrowest_value"]
 
@@ -23,7 +24,7 @@ _NAMES = (
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
     *("float16", "float32", "float64", "complex64", "complex128", "bfloat16", "string"),
 )
-_NUMERIC_KINDS = "biufc"
+_PYTHON_TYPES = (bool, int, float, complex)
 
 
 def as_dtype(value: Any) -> np.dtype[Any]:
@@ -47,13 +48,12 @@ def as_dtype(value: Any) -> np.dtype[Any]:
         return _from_name(value)
     if not isinstance(value, type) and hasattr(value, "as_numpy_dtype"):
         return _from_name(value.name)
-    if value in (str, bytes) or value in (np.str_, np.bytes_, np.object_):
+    if value in (str, bytes, object) or value in (np.str_, np.bytes_, np.object_):
         return STRING
-    if isinstance(value, type):
-        try:
-            return _checked(np.dtype(value), value)
-        except TypeError:
-            pass
+    # NumPy takes any other class for the dtype object.
+    if isinstance(value, type) and (issubclass(value, np.generic) or value in _PYTHON_TYPES):
+        dtype: np.dtype[Any] = np.dtype(value)
+        return _checked(dtype, value)
     raise _unknown(value)
 
 
@@ -63,9 +63,9 @@ def _from_name(name: str) -> np.dtype[Any]:
         return STRING
     if name == "bfloat16":
         # NumPy knows no bfloat16 of its own.
-        import ml_dtypes
-
-        return np.dtype(ml_dtypes.bfloat16)
+        ml_dtypes = import_optional("ml_dtypes", extra="bfloat16", purpose="the dtype bfloat16")
+        bfloat16: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
+        return bfloat16
     try:
         return _checked(np.dtype(name), name)
     except TypeError:
