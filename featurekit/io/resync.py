@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections import deque
 
 import numpy as np
 import numpy.typing as npt
@@ -20,11 +21,11 @@ from featurekit.io.window import Window
 
 __all__ = ["Resynchroniser", "header_positions"]
 
-_FIRST_SEARCH_BYTES = 1 << 12  # the next record is often near
-_SEARCH_BYTES = 1 << 20
-_PATIENCE = 8
-_MASK_DELTA = np.uint32(0xA282EAD8)
+_SEARCH_BYTES = 1 << 16
 _ZEROS = bytes(_SEARCH_BYTES)
+_LENGTH_BYTES = 5  # a record of a TiB fits into no memory: the other three are zero
+_MASK_DELTA = np.uint32(0xA282EAD8)
+_PATIENCE = 8
 
 
 class Resynchroniser:
@@ -38,6 +39,8 @@ class Resynchroniser:
     def __init__(self, window: Window) -> None:
         self._window = window
         self._wasted = 0  # bytes checksummed in vain
+        self._ahead: deque[int] = deque()  # offsets of sound headers, as far as searched
+        self._searched = 0  # offset before which all of them are known
 
     def skip(self, block: Block) -> None:
         """Move on from the damaged record that follows `block`; to the end if there is none.
@@ -64,19 +67,26 @@ class Resynchroniser:
 
     def _search(self) -> None:
         """Move to the next place, this one included, where a sound record starts."""
-        window, size = self._window, _FIRST_SEARCH_BYTES
+        window = self._window
         while window.load(FRAME_BYTES):
-            piece = window.data[window.position : window.position + size]
-            for place in header_positions(piece).tolist():
+            if window.offset >= self._searched:
+                self._look_ahead()
+            while self._ahead:
+                place = self._ahead.popleft() - window.offset
                 if self._wasted > _PATIENCE * window.end:
                     window.move_to_end()
                     return
-                if self._is_sound(place):
+                if place >= 0 and self._is_sound(place):
                     window.move(place)
                     return
-            window.move(len(piece) - HEADER_BYTES + 1)
-            size = min(2 * size, _SEARCH_BYTES)
+            window.move(max(0, self._searched - window.offset))
         window.move_to_end()
+
+    def _look_ahead(self) -> None:
+        window = self._window
+        data = window.data[window.position : window.position + _SEARCH_BYTES]
+        self._ahead.extend((header_positions(data) + window.offset).tolist())
+        self._searched = window.offset + len(data) - HEADER_BYTES + 1
 
     def _is_sound(self, place: int) -> bool:
         """Whether the record whose header stands `place` bytes on is all there and sound."""
@@ -96,27 +106,33 @@ def header_positions(data: bytes) -> npt.NDArray[np.int64]:
     """Where in `data` there are 12 bytes that are a length and its checksum, ascending.
 
     CRC-32C is linear: the checksum of 8 bytes is the XOR of one table entry for each
-    byte and its place. So all positions are checked at once, a byte of the length at a time.
+    byte and its place. So many places are checked at once, a byte of the length at a time.
     """
     count = len(data) - HEADER_BYTES + 1
     if count <= 0 or data == _ZEROS[: len(data)]:  # holes are common in damaged files
         return np.empty(0, np.int64)
-    tables, constant = _crc_tables()
     octets = np.frombuffer(data, np.uint8)
-    crc = np.full(count, constant, np.uint32)
+    is_zero = octets == 0
+    possible = np.ones(count, np.bool_)
+    for place in range(_LENGTH_BYTES, 8):
+        possible &= is_zero[place : place + count]
+    positions = np.flatnonzero(possible)
+    tables, constant = _crc_tables()
+    crc = np.full(len(positions), constant, np.uint32)
     for place, table in enumerate(tables):
-        crc ^= table[octets[place : place + count]]
+        crc ^= table[octets[positions + place]]
     masked = (crc >> np.uint32(15) | crc << np.uint32(17)) + _MASK_DELTA
     stored = np.ndarray((count,), "<u4", data, offset=8, strides=(1,))
-    return np.flatnonzero(masked == stored)
+    found: npt.NDArray[np.int64] = positions[masked == stored[positions]]
+    return found
 
 
 @functools.cache
 def _crc_tables() -> tuple[npt.NDArray[np.uint32], int]:
-    """What each value of each of 8 bytes adds to the checksum, and that of 8 zero bytes."""
+    """What each value of each length byte adds to the checksum, and that of a zero length."""
     constant = crc32c(bytes(8))
-    tables = np.zeros((8, 256), np.uint32)
-    for place in range(8):
+    tables = np.zeros((_LENGTH_BYTES, 256), np.uint32)
+    for place in range(_LENGTH_BYTES):
         for value in range(256):
             octets = bytearray(8)
             octets[place] = value

@@ -17,7 +17,7 @@ __all__ = ["Loss", "OnCorrupt", "RecordStream"]
 
 OnCorrupt = Literal["raise", "skip", "stop"]
 
-_BLOCK_BYTES = 1 << 20
+_BLOCK_BYTES = 1 << 18  # larger ones are slower: they fit no cache and are mapped anew each time
 
 
 @dataclasses.dataclass

@@ -45,7 +45,7 @@ class TFRecordReader:
     need to know where the records are: the first use scans the lengths of all records
     (or takes `index`), after that a record costs one read. A compressed file has no such
     places: there the first use unpacks all of it, and each `reader[i]` everything up to
-    record i.
+    record i. (`list(reader)` asks for the length too, a `for` loop does not.)
 
     Readers can be pickled, shared by threads, and used before and after a fork. The file is
     opened when it is first needed, and seen as it was then.
