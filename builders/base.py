@@ -27,17 +27,17 @@ The hooks are those of TFDS, so that its builder scripts run.
 from __future__ import annotations
 
 import abc
+import inspect
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from featurekit.builders import registry
 from featurekit.builders.atomic import atomic_directory
 from featurekit.builders.config import BuilderConfig, choose_config, choose_version
-from featurekit.builders.progress import Progress
+from featurekit.builders.generation import write_splits
+from featurekit.builders.options import BuildOptions
 from featurekit.builders.sharding import ShardPolicy
-from featurekit.builders.writer import SplitWriter
-from featurekit.dataset.file_template import ShardedFileTemplate
 from featurekit.dataset.folders import (
     INFO_FILE,
     dataset_dir,
@@ -45,20 +45,12 @@ from featurekit.dataset.folders import (
     write_default_config,
 )
 from featurekit.dataset.identity import DatasetIdentity
-from featurekit.dataset.info import DatasetInfo, format_size
+from featurekit.dataset.info import DatasetInfo
 from featurekit.dataset.info_json import read_info, write_info
-from featurekit.dataset.naming import check_split_name
 from featurekit.dataset.reading import ReadsExamples
-from featurekit.dataset.splits import SplitDict, SplitInfo
+from featurekit.dataset.splits import SplitDict
 from featurekit.dataset.version import Version
-from featurekit.errors import (
-    BuildError,
-    DuplicateKeyError,
-    InvalidArgumentError,
-    InvalidTypeError,
-    add_context,
-    short_repr,
-)
+from featurekit.errors import BuildError, InvalidArgumentError, InvalidTypeError, short_repr
 
 __all__ = ["DatasetBuilder", "GeneratorBasedBuilder", "SplitGenerator"]
 
@@ -104,7 +96,7 @@ class DatasetBuilder(ReadsExamples):
         super().__init_subclass__(**kwargs)
         if "name" not in vars(cls):
             cls.name = registry.builder_name(cls)
-        if not skip_registration and not cls.__abstractmethods__:
+        if not skip_registration and not inspect.isabstract(cls):
             registry.register(cls)
 
     def __init__(
@@ -177,16 +169,21 @@ class DatasetBuilder(ReadsExamples):
     def info(self) -> DatasetInfo:
         """What the dataset is; its splits are known once it is built."""
         if self._known_info is None:
-            info = self._info()
-            if not isinstance(info, DatasetInfo):
-                raise InvalidTypeError(
-                    f"_info must return a DatasetInfo, got {type(info).__name__}",
-                    hint="return featurekit.DatasetInfo(builder=self, ...)",
-                )
+            info = self._stated_info()
             if self.is_prepared():
-                _complete(info, self._data_dir)
+                info.complete(read_info(self._data_dir, features=info.features))
             self._known_info = info
         return self._known_info
+
+    def _stated_info(self) -> DatasetInfo:
+        """What the code says about the dataset."""
+        info = self._info()
+        if not isinstance(info, DatasetInfo):
+            raise InvalidTypeError(
+                f"_info must return a DatasetInfo, got {type(info).__name__}",
+                hint="return featurekit.DatasetInfo(builder=self, ...)",
+            )
+        return info
 
     @abc.abstractmethod
     def _info(self) -> DatasetInfo:
@@ -204,6 +201,8 @@ class DatasetBuilder(ReadsExamples):
         num_shards: int | None = None,
         num_hosts: int = 1,
         policy: ShardPolicy | None = None,
+        num_processes: int = 1,
+        ignore_duplicates: bool = False,
         download_config: Any = None,
         overwrite: bool = False,
         quiet: bool = False,
@@ -217,41 +216,51 @@ class DatasetBuilder(ReadsExamples):
             num_shards: Number of files of each split; by default the policy decides.
             num_hosts: Number of hosts that will read at once, for the 10 x hosts rule.
             policy: How many files a split gets, in place of `num_shards` and `num_hosts`.
-            download_config: An object with an attribute `num_shards`, as TFDS's.
+            num_processes: Number of processes that encode examples. Each runs the whole
+                generator, which must yield the same keys in the same order every time; more
+                processes help where encoding takes most of the time.
+            ignore_duplicates: Keep the first of the examples that have the same key.
+            download_config: An object with the attributes `num_shards` and
+                `ignore_duplicates`, or some of them, as TFDS's.
             overwrite: Whether to build again where the dataset is there.
-            quiet: Whether to report no progress.
+            quiet: Whether to show no progress.
 
         Raises:
             BuildError: The dataset cannot be built: a key is there twice, a split is empty,
-                another process is building it.
+                the version is an old one, another process is building it, or a worker was
+                killed.
             EncodeError: An example does not fit the features; says which.
             WriteError: The disk is full.
         """
         if self.is_prepared() and not overwrite:
             return
+        self._check_buildable()
         num_shards = num_shards or getattr(download_config, "num_shards", None)
-        policy = policy or ShardPolicy(num_shards=num_shards, num_hosts=num_hosts)
-        self._known_info = None
-        info = self._info_to_build()
-        progress = Progress(info.full_name, quiet=quiet)
+        options = BuildOptions(
+            policy=policy or ShardPolicy(num_shards=num_shards, num_hosts=num_hosts),
+            num_processes=num_processes,
+            ignore_duplicates=ignore_duplicates
+            or bool(getattr(download_config, "ignore_duplicates", False)),
+            quiet=quiet,
+        )
+        info = self._stated_info()
         try:
             with atomic_directory(self._data_dir, overwrite=overwrite) as folder:
-                splits = self._write_splits(str(folder), info, policy, progress)
-                info.splits = SplitDict(splits)
+                info.splits = self._write_splits(str(folder), info, options)
                 write_info(info, str(folder))
             if self.config_name and self.BUILDER_CONFIGS:
                 self._write_default_config()
         finally:
             self._known_info = None
 
-    def _info_to_build(self) -> DatasetInfo:
-        info = self._info()
-        if info.features is None:
+    def _check_buildable(self) -> None:
+        """Refuse a version that the code only reads: it makes the current one."""
+        canonical, supported = self._versions()
+        if self._version not in (canonical, max([canonical, *supported])):
             raise BuildError(
-                f"the builder {type(self).__name__} states no features",
-                hint="give _info's DatasetInfo features=FeaturesDict({...})",
+                f"version {self._version} of {self.name!r} can be read, but not built",
+                hint=f"build version {canonical}",
             )
-        return info
 
     def _write_default_config(self) -> None:
         default = choose_config(self.BUILDER_CONFIGS, None, self.DEFAULT_BUILDER_CONFIG_NAME)
@@ -259,9 +268,7 @@ class DatasetBuilder(ReadsExamples):
             write_default_config(self._data_dir_root, self.name, default.name)
 
     @abc.abstractmethod
-    def _write_splits(
-        self, folder: str, info: DatasetInfo, policy: ShardPolicy, progress: Progress
-    ) -> list[SplitInfo]:
+    def _write_splits(self, folder: str, info: DatasetInfo, options: BuildOptions) -> SplitDict:
         """Write the shards of all splits to a folder."""
 
     def __repr__(self) -> str:
@@ -284,115 +291,27 @@ class GeneratorBasedBuilder(DatasetBuilder, skip_registration=True):
     def _generate_examples(self, *args: Any, **kwargs: Any) -> Iterable[tuple[Any, Any]]:
         """Yield `(key, example)`: a key that is unique in its split, and a dict of values."""
 
-    def _write_splits(
-        self, folder: str, info: DatasetInfo, policy: ShardPolicy, progress: Progress
-    ) -> list[SplitInfo]:
-        template = ShardedFileTemplate(
-            dataset_name=self.name, suffix=info.file_format, data_dir=self._data_dir
-        )
-        return [
-            self._write_split(folder, name, examples, info, template, policy, progress)
-            for name, examples in self._generators().items()
-        ]
+    def _write_splits(self, folder: str, info: DatasetInfo, options: BuildOptions) -> SplitDict:
+        return write_splits(folder, info, self._generators(), options)
 
-    def _generators(self) -> dict[str, Iterable[tuple[Any, Any]]]:
+    def _generators(self) -> dict[str, Iterable[Any]]:
         found = self._split_generators(self._download_manager())
         if isinstance(found, Mapping):
-            generators = {str(name): examples for name, examples in found.items()}
-        else:
-            generators = {
-                split.name: self._generate_examples(**split.gen_kwargs) for split in found
-            }
-            if len(generators) != len(found):
-                raise BuildError("_split_generators gives two splits of one name")
-        for name, examples in generators.items():
-            check_split_name(name)
-            if not isinstance(examples, Iterable):
-                raise InvalidTypeError(
-                    f"split {name!r} is no iterable of (key, example), but "
-                    f"{type(examples).__name__}",
-                    hint="return {'train': self._generate_examples(...)}",
-                )
+            return {str(name): examples for name, examples in found.items()}
+        if not isinstance(found, Iterable) or not all(
+            isinstance(split, SplitGenerator) for split in found
+        ):
+            raise InvalidTypeError(
+                "_split_generators must return a dict of generators or a list of SplitGenerator, "
+                f"got {short_repr(found)}",
+                hint="return {'train': self._generate_examples(...)}",
+            )
+        generators = {}
+        for split in found:
+            if split.name in generators:
+                raise BuildError(f"_split_generators gives two splits called {split.name!r}")
+            generators[split.name] = self._generate_examples(**split.gen_kwargs)
         return generators
 
     def _download_manager(self) -> Any:
         return None
-
-    def _write_split(
-        self,
-        folder: str,
-        split: str,
-        examples: Iterable[tuple[Any, Any]],
-        info: DatasetInfo,
-        template: ShardedFileTemplate,
-        policy: ShardPolicy,
-        progress: Progress,
-    ) -> SplitInfo:
-        template = template.replace(split=split)
-        building = f"while building {info.full_name}, split {split}"
-        writer = SplitWriter(
-            folder,
-            split,
-            template.filename,
-            policy=policy,
-            disable_shuffling=info.disable_shuffling,
-        )
-        with writer, progress.split(split) as said:
-            for key, record in self._serialize(progress.count(examples, split), info, building):
-                writer.write(key, record)
-            try:
-                lengths, num_bytes = writer.finalize()
-            except DuplicateKeyError as error:
-                _show_examples(error, info)
-                add_context(error, building)
-                raise
-            except BuildError as error:
-                add_context(error, building)
-                raise
-            said += [f"{sum(lengths)} examples", f"{len(lengths)} shards", format_size(num_bytes)]
-        return SplitInfo(split, lengths, num_bytes, template)
-
-    def _serialize(
-        self, examples: Iterable[Any], info: DatasetInfo, building: str
-    ) -> Iterator[tuple[Any, bytes]]:
-        """Encode examples; an error says which one."""
-        features: Any = info.features
-        for index, item in enumerate(examples):
-            key, example = _key_and_example(item, index, building)
-            try:
-                record = features.serialize_example(example)
-            except Exception as error:
-                add_context(error, f"{building}, key {short_repr(key)}")
-                raise
-            yield key, record
-
-
-def _key_and_example(item: Any, index: int, building: str) -> tuple[Any, Any]:
-    if isinstance(item, tuple) and len(item) == 2:
-        return item
-    error = InvalidTypeError(
-        f"expected (key, example), got {type(item).__name__} {short_repr(item)}",
-        hint="_generate_examples must yield a unique key and a dict of values",
-    )
-    add_context(error, f"{building}, example {index}")
-    raise error
-
-
-def _show_examples(error: DuplicateKeyError, info: DatasetInfo) -> None:
-    """Add both examples of a key to the error, as they read."""
-    features: Any = info.features
-    for key, payload in zip(error.keys, error.payloads, strict=True):
-        example = features.deserialize_example(payload)
-        add_context(error, f"key {short_repr(key)} has the example {short_repr(example, 200)}")
-
-
-def _complete(info: DatasetInfo, folder: str) -> None:
-    """Take from disk what the code does not say: the splits, and fields left empty."""
-    stored = read_info(folder, features=info.features)
-    info.splits = stored.splits
-    info.file_format = stored.file_format
-    info.alternative_file_formats = stored.alternative_file_formats
-    info.download_size = stored.download_size
-    for field in ("description", "citation", "license", "supervised_keys", "metadata"):
-        if not getattr(info, field):
-            setattr(info, field, getattr(stored, field))

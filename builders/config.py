@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -47,25 +48,23 @@ def choose_config(
     """The config a builder works on; None where the dataset has no configs.
 
     Args:
-        configs: Those of the builder.
+        configs: Those of the builder. Several may have one name, with different versions;
+            each is then called `name:version`.
         wanted: A name, a config of the caller's own, or None for the default one.
         default: Name of the default config; by default the first.
 
     Raises:
         UnknownNameError: There is no config of that name.
-        InvalidArgumentError: The dataset has no configs, or the caller's own has the name
-            of one of the builder's.
+        InvalidArgumentError: Two configs have one name and version, or the caller's own has
+            the name of one of the builder's.
     """
-    known = {config.name: config for config in configs}
+    known = _by_name(configs)
     if wanted is None or wanted == "":
-        return known[default] if default in known else next(iter(known.values()), None)
+        if default is not None:
+            return _look_up(default, known)
+        return next(iter(known.values()), None)
     if isinstance(wanted, str):
-        if wanted not in known:
-            raise UnknownNameError(
-                f"there is no config {wanted!r}{did_you_mean(wanted, known)}",
-                hint=None if known else "this dataset has no configs",
-            )
-        return known[wanted]
+        return _look_up(wanted, known)
     check_config_name(wanted.name)
     if known.get(wanted.name, wanted) is not wanted:
         raise InvalidArgumentError(
@@ -73,6 +72,31 @@ def choose_config(
             hint="give the name alone, or another name to your own config",
         )
     return wanted
+
+
+def _by_name(configs: Iterable[BuilderConfig]) -> dict[str, BuilderConfig]:
+    configs = list(configs)
+    counts = collections.Counter(config.name for config in configs)
+    known: dict[str, BuilderConfig] = {}
+    for config in configs:
+        check_config_name(config.name)
+        name = config.name if counts[config.name] == 1 else f"{config.name}:{config.version}"
+        if name in known:
+            raise InvalidArgumentError(
+                f"there are two configs called {name!r}",
+                hint="give each entry of BUILDER_CONFIGS a name of its own",
+            )
+        known[name] = config
+    return known
+
+
+def _look_up(name: str, known: Mapping[str, BuilderConfig]) -> BuilderConfig:
+    if name in known:
+        return known[name]
+    raise UnknownNameError(
+        f"there is no config {name!r}{did_you_mean(name, known)}",
+        hint=None if known else "this dataset has no configs",
+    )
 
 
 def choose_version(

@@ -1,46 +1,43 @@
-"""Saying how far a build is: a bar on a terminal, one line a split elsewhere."""
+"""How far a build is: a bar on a terminal, and log records of level INFO."""
 
 from __future__ import annotations
 
-import contextlib
+import logging
 import sys
-import time
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
-__all__ = ["Progress"]
+from featurekit.dataset.info import format_size
+from featurekit.dataset.splits import SplitInfo
+
+__all__ = ["count", "log_split"]
 
 _T = TypeVar("_T")
+_logger = logging.getLogger("featurekit")
 
 
-class Progress:
-    """Reports a build on the standard error stream.
+def count(examples: Iterable[_T], building: str, *, quiet: bool) -> Iterator[_T]:
+    """Pass examples on, counted by a bar where the standard error stream is a terminal.
 
     Args:
-        name: What is built.
-        quiet: Whether to say nothing.
+        examples: What to pass on.
+        building: What is being built.
+        quiet: Whether to show no bar.
     """
+    if quiet or not sys.stderr.isatty():
+        yield from examples
+        return
+    from tqdm import tqdm
 
-    def __init__(self, name: str, *, quiet: bool = False) -> None:
-        self._name = name
-        self._quiet = quiet
-        self._bar = not quiet and sys.stderr.isatty()
+    yield from tqdm(examples, desc=building, unit=" examples", leave=False)
 
-    def count(self, examples: Iterable[_T], split: str) -> Iterator[_T]:
-        """Pass examples on while a bar counts them, on a terminal."""
-        if not self._bar:
-            yield from examples
-            return
-        from tqdm import tqdm
 
-        yield from tqdm(examples, desc=f"{self._name}, {split}", unit=" examples", leave=False)
-
-    @contextlib.contextmanager
-    def split(self, split: str) -> Iterator[list[str]]:
-        """Say, once a split is done, what is put into the list and how long it took."""
-        start = time.monotonic()
-        parts: list[str] = []
-        yield parts
-        if not self._quiet:
-            seconds = time.monotonic() - start
-            sys.stderr.write(f"{self._name}, {split}: {', '.join(parts)} ({seconds:.1f} s)\n")
+def log_split(split: SplitInfo, building: str) -> None:
+    """Log that a split is done."""
+    _logger.info(
+        "built %s: %d examples, %d shards, %s",
+        building,
+        split.num_examples,
+        split.num_shards,
+        format_size(split.num_bytes),
+    )

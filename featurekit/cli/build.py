@@ -32,6 +32,13 @@ __all__ = ["command"]
     type=click.IntRange(min=1),
     help="Files of each split, whatever its size.",
 )
+@click.option(
+    "--num-processes",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Processes that encode examples; each runs the whole generator.",
+)
 @click.option("--overwrite", is_flag=True, help="Build again where the dataset is there.")
 @click.option("--quiet", "-q", is_flag=True, help="Report no progress.")
 def command(
@@ -41,6 +48,7 @@ def command(
     version: str | None,
     num_hosts: int,
     num_shards: int | None,
+    num_processes: int,
     overwrite: bool,
     quiet: bool,
 ) -> None:
@@ -53,11 +61,15 @@ def command(
     Examples:
       featurekit build digits --data-dir data
       featurekit build pets/pets_dataset_builder.py --config small
-    """
+    """  # noqa: D301  # click needs the backspace character
     builder = find_builder_class(name_or_file)(data_dir=data_dir, config=config, version=version)
     if builder.is_prepared() and not overwrite:
         click.echo("The dataset is there already; build it again with --overwrite.\n", err=True)
     builder.download_and_prepare(
-        num_shards=num_shards, num_hosts=num_hosts, overwrite=overwrite, quiet=quiet
+        num_shards=num_shards,
+        num_hosts=num_hosts,
+        num_processes=num_processes,
+        overwrite=overwrite,
+        quiet=quiet,
     )
     click.echo(describe(builder.info))

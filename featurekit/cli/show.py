@@ -35,7 +35,7 @@ def _texts(info: DatasetInfo) -> Iterator[str]:
 
 
 def _splits(info: DatasetInfo) -> str:
-    rows = [("split", "examples", "size", "shards", "examples a shard")]
+    rows: list[tuple[str, ...]] = [("split", "examples", "size", "shards", "examples a shard")]
     rows += [_split_row(split) for split in info.splits.values()]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = [

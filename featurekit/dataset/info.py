@@ -72,7 +72,7 @@ class DatasetInfo:
         nondeterministic_order: bool = False,
         homepage: str | None = None,
         citation: str | None = None,
-        license: str | None = None,  # noqa: A002  # TFDS's name
+        license: str | None = None,  # TFDS's name
         redistribution_info: Mapping[str, str] | None = None,
         metadata: Mapping[str, Any] | None = None,
         splits: SplitDict | None = None,
@@ -172,6 +172,19 @@ class DatasetInfo:
     def redistribution_info(self) -> dict[str, str]:
         """`{"license": ...}`; TFDS's older way to say the license."""
         return {"license": self.license} if self.license else {}
+
+    def complete(self, stored: DatasetInfo) -> None:
+        """Take what only the files tell, and what is not stated here, from what they say.
+
+        Args:
+            stored: The same dataset as its files describe it.
+        """
+        for field in ("splits", "file_format", "alternative_file_formats", "download_size"):
+            setattr(self, field, getattr(stored, field))
+        stated = ("features", "description", "citation", "license", "metadata", "supervised_keys")
+        for field in (*stated, "_homepage"):
+            if not getattr(self, field):
+                setattr(self, field, getattr(stored, field))
 
     def as_json(self) -> dict[str, Any]:
         """The JSON of dataset_info.json."""

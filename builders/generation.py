@@ -1,0 +1,149 @@
+"""From generators of examples to the shards of a dataset's splits."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Mapping
+from contextlib import closing
+from typing import Any
+
+from featurekit.builders import progress
+from featurekit.builders.keys import Key
+from featurekit.builders.options import BuildOptions
+from featurekit.builders.serializing import ExampleSerializer
+from featurekit.builders.workers import records_from_workers
+from featurekit.builders.writer import SplitWriter
+from featurekit.connector import FeatureConnector
+from featurekit.dataset.file_template import ShardedFileTemplate
+from featurekit.dataset.info import DatasetInfo
+from featurekit.dataset.naming import check_split_name
+from featurekit.dataset.splits import SplitDict, SplitInfo
+from featurekit.errors import (
+    BuildError,
+    DuplicateKeyError,
+    FeatureKitError,
+    InvalidTypeError,
+    UnsupportedError,
+    add_context,
+    short_repr,
+)
+
+__all__ = ["write_splits"]
+
+
+def write_splits(
+    folder: str,
+    info: DatasetInfo,
+    splits: Mapping[str, Iterable[Any]],
+    options: BuildOptions,
+) -> SplitDict:
+    """Write the shards of all splits.
+
+    Args:
+        folder: An existing folder, for the shards and for temporary files.
+        info: What the dataset is, with its features.
+        splits: What yields `(key, example)`, by the name of the split.
+        options: How to build.
+
+    Raises:
+        BuildError: There are no features or splits, a key is there twice, a split is empty, or a
+            worker was killed.
+        InvalidNameError: A split cannot be called so.
+        InvalidTypeError: A split or an item is none, or a key has another type.
+        EncodeError: An example does not fit the features.
+        UnsupportedError: The file format cannot be written.
+        WriteError: The disk is full.
+    """
+    _check_info(info)
+    if not splits:
+        raise BuildError(f"{info.full_name} has no splits", hint="give {'train': examples}")
+    for name, examples in splits.items():
+        _check_split(name, examples)
+    return SplitDict(
+        [_SplitBuild(info, name, options).write(folder, split) for name, split in splits.items()]
+    )
+
+
+def _check_info(info: DatasetInfo) -> None:
+    if info.features is None:
+        raise BuildError(
+            f"{info.full_name} has no features",
+            hint="give its DatasetInfo features=FeaturesDict({...})",
+        )
+    if info.file_format != "tfrecord":
+        raise UnsupportedError(
+            f"datasets are written as tfrecord, not as {info.file_format}",
+            hint="leave file_format out of DatasetInfo",
+        )
+
+
+def _check_split(name: str, examples: Any) -> None:
+    check_split_name(name)
+    if not isinstance(examples, Iterable) or isinstance(examples, (str, bytes, Mapping)):
+        raise InvalidTypeError(
+            f"split {name!r} is no iterable of (key, example), but {type(examples).__name__}",
+            hint="give {'train': self._generate_examples(...)}, which must yield",
+        )
+
+
+class _SplitBuild:
+    """The build of one split."""
+
+    def __init__(self, info: DatasetInfo, split: str, options: BuildOptions) -> None:
+        self._info = info
+        self._split = split
+        self._options = options
+        self._template = ShardedFileTemplate(
+            dataset_name=info.name, split=split, suffix=info.file_format, data_dir=info.data_dir
+        )
+        config = f"/{info.config_name}" if info.config_name else ""
+        self._building = f"{info.name}{config}:{info.version}, split {split}"
+
+    @property
+    def _features(self) -> FeatureConnector:
+        features: FeatureConnector = self._info.features
+        return features
+
+    def write(self, folder: str, examples: Iterable[Any]) -> SplitInfo:
+        """Write the shards to a folder."""
+        writer = SplitWriter(
+            folder,
+            self._split,
+            self._template.filename,
+            policy=self._options.policy,
+            disable_shuffling=self._info.disable_shuffling or self._info.nondeterministic_order,
+            ignore_duplicates=self._options.ignore_duplicates,
+        )
+        try:
+            with writer, closing(self._records(examples)) as records:
+                for key, record in progress.count(
+                    records, self._building, quiet=self._options.quiet
+                ):
+                    writer.write(key, record)
+                written = writer.finalize()
+        except DuplicateKeyError as error:
+            self._show_examples(error)
+            raise
+        except FeatureKitError as error:
+            self._add_context(error)
+            raise
+        split = SplitInfo(self._split, written.shard_lengths, written.num_bytes, self._template)
+        progress.log_split(split, self._building)
+        return split
+
+    def _records(self, examples: Iterable[Any]) -> Generator[tuple[Key, bytes], None, None]:
+        serializer = ExampleSerializer(self._features, self._building)
+        if self._options.num_processes == 1:
+            return serializer.records(examples)
+        return records_from_workers(serializer, examples, self._options.num_processes)
+
+    def _add_context(self, error: FeatureKitError) -> None:
+        """Say what was being built, unless the error knows it better already."""
+        if not error.context:
+            add_context(error, f"while building {self._building}")
+
+    def _show_examples(self, error: DuplicateKeyError) -> None:
+        """Add both examples of a key to the error, as they read."""
+        self._add_context(error)
+        for key, payload in zip(error.keys, error.payloads, strict=True):
+            example = self._features.deserialize_example(payload)
+            add_context(error, f"key {short_repr(key)} has the example {short_repr(example, 200)}")
