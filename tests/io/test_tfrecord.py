@@ -1,4 +1,4 @@
-"""Writing and reading TFRecord files: sequence behaviour, salvage, faults of the system."""
+"""Reading TFRecord files: as a sequence, damaged, and salvaged."""
 
 import gc
 import gzip
@@ -6,8 +6,6 @@ import multiprocessing
 import os
 import pickle
 import struct
-import subprocess
-import sys
 import tracemalloc
 import zlib
 
@@ -22,12 +20,10 @@ from featurekit.errors import (
     InvalidTypeError,
     MissingFileError,
     RecordIndexError,
-    WriteError,
 )
 from featurekit.io import TFRecordReader, TFRecordWriter
 from featurekit.io.crc32c import masked_crc32c
 from featurekit.io.framing import Fault, frame, read_block
-from featurekit.io.index import RecordIndex, scan
 from featurekit.io.resync import header_positions
 
 COMPRESSIONS = [None, "GZIP", "ZLIB"]
@@ -76,149 +72,6 @@ def compression(request):
 @pytest.fixture
 def path(tmp_path, compression):
     return stored(tmp_path / "a.tfrecord", PACK[compression](framed(RECORDS)))
-
-
-# Writing.
-
-
-def test_written_file_unpacks_to_framed_records(tmp_path, compression):
-    with TFRecordWriter(tmp_path / "a", compression) as writer:
-        for record in RECORDS:
-            writer.write(record)
-    data = (tmp_path / "a").read_bytes()
-    unpack = {None: bytes, "GZIP": gzip.decompress, "ZLIB": zlib.decompress}[compression]
-    assert unpack(data) == framed(RECORDS)
-
-
-def test_writing_twice_gives_the_same_bytes(tmp_path, compression):
-    for name in "ab":
-        with TFRecordWriter(tmp_path / name, compression) as writer:
-            for record in RECORDS:
-                writer.write(record)
-    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
-
-
-def test_gzip_header_has_no_time_and_no_name(tmp_path):
-    TFRecordWriter(tmp_path / "a", "GZIP").close()
-    assert (tmp_path / "a").read_bytes()[:8] == b"\x1f\x8b\x08\0\0\0\0\0"
-
-
-def test_flushed_records_can_be_read(tmp_path, compression):
-    with TFRecordWriter(tmp_path / "a", compression) as writer:
-        writer.write(b"one")
-        writer.flush()
-        reader = TFRecordReader(tmp_path / "a", compression, on_corrupt="stop")
-        assert list(reader) == [b"one"]
-        assert bool(reader.lost) == (compression is not None)  # the stream has not ended
-        writer.write(b"two")
-    assert list(TFRecordReader(tmp_path / "a", compression)) == [b"one", b"two"]
-
-
-def test_write_many_bytes(tmp_path, compression):
-    records = [np.random.default_rng(i).bytes(700_000) for i in range(5)]
-    with TFRecordWriter(tmp_path / "a", compression) as writer:
-        for record in records:
-            writer.write(record)
-    assert list(TFRecordReader(tmp_path / "a")) == records
-
-
-@pytest.mark.parametrize("record", ["text", None, 3, bytearray(b"x"), memoryview(b"x"), [b"x"]])
-def test_only_bytes_are_written(tmp_path, record):
-    with TFRecordWriter(tmp_path / "a") as writer:
-        writer.write(b"good")
-        with pytest.raises(InvalidTypeError, match="a record is bytes, not"):
-            writer.write(record)
-        writer.write(b"good too")
-    assert list(TFRecordReader(tmp_path / "a")) == [b"good", b"good too"]
-
-
-def test_message_for_text(tmp_path):
-    with TFRecordWriter(tmp_path / "a") as writer, pytest.raises(InvalidTypeError) as caught:
-        writer.write("text")
-    assert str(caught.value) == (
-        "a record is bytes, not str: 'text'\n"
-        f"  at: {tmp_path / 'a'}\n"
-        "  hint: text.encode() makes bytes of text, example.SerializeToString() of a message"
-    )
-
-
-def test_closed_writer_takes_nothing(tmp_path):
-    writer = TFRecordWriter(tmp_path / "a")
-    writer.close()
-    writer.close()
-    for use in (writer.flush, lambda: writer.write(b"x")):
-        with pytest.raises(InvalidArgumentError, match="the writer is closed"):
-            use()
-
-
-def test_forgotten_writer_is_completed_with_a_warning(tmp_path):
-    writer = TFRecordWriter(tmp_path / "a")
-    writer.write(b"x")
-    with pytest.warns(ResourceWarning, match="TFRecordWriter.* was not closed"):
-        del writer
-    assert list(TFRecordReader(tmp_path / "a")) == [b"x"]
-
-
-@pytest.mark.parametrize("name", ["missing_folder/a", "."])
-def test_file_that_cannot_be_created(tmp_path, name):
-    with pytest.raises(WriteError) as caught:
-        TFRecordWriter(tmp_path / name)
-    assert isinstance(caught.value, OSError)
-    reason = os.strerror(caught.value.errno)
-    assert str(caught.value) == (
-        f"the file cannot be created: {reason}\n"
-        f"  at: {tmp_path / name}\n"
-        "  hint: check that its folder exists and may be written to"
-    )
-
-
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
-@pytest.mark.parametrize("compression", COMPRESSIONS)
-def test_full_device(compression):
-    message = (
-        "the file cannot be written: No space left on device\n"
-        "  at: /dev/full\n"
-        "  hint: make room and write the file again: it is incomplete"
-    )
-    writer = TFRecordWriter("/dev/full", compression)
-    with pytest.raises(WriteError) as caught:
-        writer.write(np.random.default_rng(0).bytes(5 << 20))
-    assert str(caught.value) == message
-    for use in (lambda: writer.write(b"x"), writer.flush, writer.close):
-        with pytest.raises(WriteError):
-            use()
-    small = TFRecordWriter("/dev/full", compression)
-    small.write(b"x")
-    with pytest.raises(WriteError) as caught:
-        small.close()
-    assert str(caught.value) == message
-
-
-FILL_DISK = """
-import resource, sys
-from featurekit.errors import WriteError
-from featurekit.io import TFRecordWriter
-
-resource.setrlimit(resource.RLIMIT_FSIZE, (2_000_000, 2_000_000))
-try:
-    with TFRecordWriter(sys.argv[1]) as writer:
-        for _ in range(int(sys.argv[2])):
-            writer.write(bytes(1000))
-except WriteError as error:
-    print(error.message, error.file == sys.argv[1])
-    sys.exit(3)
-"""
-
-
-@pytest.mark.parametrize(("count", "code"), [(1900, 0), (1970, 3), (5000, 3)])
-def test_full_disk_is_an_error_of_write_or_close(tmp_path, count, code):
-    command = [sys.executable, "-c", FILL_DISK, str(tmp_path / "a"), str(count)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == code, done.stderr
-    if code:
-        assert done.stdout == "the file cannot be written: File too large True\n"
-    else:
-        assert len(TFRecordReader(tmp_path / "a")) == count
 
 
 # Reading as a sequence.
@@ -351,12 +204,6 @@ def test_refused_arguments(tmp_path, arguments, message):
 def test_refused_paths(opener, path):
     with pytest.raises(InvalidTypeError, match=r"a path is a str or an os.PathLike of str, not"):
         opener(path)
-
-
-def test_writer_does_not_detect(tmp_path):
-    with pytest.raises(InvalidArgumentError, match="'auto' is not a compression"):
-        TFRecordWriter(tmp_path / "a", "auto")
-    assert not (tmp_path / "a").exists()
 
 
 def test_folders_and_pipes_are_refused(tmp_path):
@@ -653,96 +500,6 @@ def test_headers_are_found_at_every_place():
     assert header_positions(data).tolist() == [7, 25]
     assert header_positions(data[:11]).tolist() == []
     assert header_positions(bytes(100)).tolist() == []
-
-
-# Indexes.
-
-
-def test_scan_gives_offsets_and_lengths(tmp_path):
-    path = stored(tmp_path / "a", framed(MANY))
-    index = scan(path)
-    assert len(index) == 200
-    assert index.offsets.dtype == index.lengths.dtype == np.uint64
-    assert list(index) == [(offset_of(i), len(record)) for i, record in enumerate(MANY)]
-    assert index[3] == (offset_of(3), 3)
-    assert repr(index) == "RecordIndex(200 records)"
-    arrived = pickle.loads(pickle.dumps(index))
-    assert list(TFRecordReader(path, index=arrived)[:]) == MANY
-
-
-def test_scan_reads_headers_of_large_records_only(tmp_path):
-    records = [bytes(300_000), b"", bytes(1_000_000), b"x"]
-    index = scan(stored(tmp_path / "a", framed(records)))
-    assert index.lengths.tolist() == [300_000, 0, 1_000_000, 1]
-
-
-def test_records_behind_four_gib(tmp_path):
-    gap = 2**32 + 4096
-    with open(tmp_path / "a", "wb") as file:
-        file.write(frame(b"first"))
-        file.seek(gap)
-        file.write(frame(b"last"))
-    index = RecordIndex([0, gap], [5, 4])
-    reader = TFRecordReader(tmp_path / "a", index=index)
-    assert reader[:] == [b"first", b"last"]
-    _, error = read(TFRecordReader(tmp_path / "a"))
-    assert (error.record, error.byte) == (1, 21)
-
-
-def test_scan_goes_beyond_four_gib(tmp_path):
-    hole = 2**32 + 4096
-    header = struct.pack("<Q", hole)
-    with open(tmp_path / "a", "wb") as file:
-        file.write(header + struct.pack("<I", masked_crc32c(header)))
-        file.seek(hole + 16)
-        file.write(frame(b"last"))
-    reader = TFRecordReader(tmp_path / "a")
-    assert (len(reader), reader[-1]) == (2, b"last")
-
-
-@pytest.mark.parametrize(
-    ("offsets", "lengths", "message"),
-    [
-        ([0, 28], [12, 11], "the record has a payload of 12 bytes, the index says 11"),
-        ([0, 28], [12, 2**63], "the record has a payload of 12 bytes, the index says 9223"),
-        ([0, 29], [12, 12], "length checksum is 0x"),
-        ([0, 84], [12, 12], "record is cut: the file ends after 0 of the 12 bytes of its header"),
-        ([0, 2**64 - 1], [12, 12], "record is cut: the file ends after 0 of the 12 bytes"),
-    ],
-)
-def test_index_of_another_file(tmp_path, offsets, lengths, message):
-    path = stored(tmp_path / "a", WHOLE)
-    reader = TFRecordReader(path, index=RecordIndex(offsets, lengths))
-    assert reader[0] == THREE[0]
-    with pytest.raises(CorruptRecordError) as caught:
-        reader[1]
-    assert caught.value.message.startswith(message)
-    assert (caught.value.file, caught.value.record) == (str(path), 1)
-
-
-def test_message_of_an_outdated_index(tmp_path):
-    path = stored(tmp_path / "a", WHOLE)
-    with pytest.raises(CorruptRecordError) as caught:
-        TFRecordReader(path, index=RecordIndex([28], [3]))[0]
-    assert str(caught.value) == (
-        "the record has a payload of 12 bytes, the index says 3\n"
-        f"  at: {path}, record 0, byte 28\n"
-        "  hint: the file has changed since it was indexed: open it again, or index it again"
-    )
-
-
-@pytest.mark.parametrize(
-    ("offsets", "lengths"), [([0], []), ([-1], [3]), ([2**64], [3]), ([0.5], [3]), (["0"], [3])]
-)
-def test_refused_indexes(offsets, lengths):
-    with pytest.raises(InvalidArgumentError):
-        RecordIndex(offsets, lengths)
-
-
-def test_compressed_file_takes_no_index(tmp_path):
-    path = stored(tmp_path / "a", gzip.compress(WHOLE))
-    with pytest.raises(InvalidArgumentError, match="index= is for uncompressed files"):
-        TFRecordReader(path, index=RecordIndex([], []))[0]
 
 
 # Properties.
