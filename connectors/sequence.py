@@ -221,9 +221,8 @@ class Sequence(FeatureConnector):
     def __repr__(self) -> str:
         """TFDS's repr; of a dict, without the word FeaturesDict."""
         inner = repr_inner(self._feature)
-        name = type(self._feature).__name__
-        if inner.startswith(f"{name}({{") and isinstance(self._feature, FeaturesDict):
-            inner = inner[len(name) + 1 : -1]
+        if type(self._feature) is FeaturesDict:
+            inner = inner.removeprefix("FeaturesDict(").removesuffix(")")
         return f"{type(self).__name__}({inner})"
 
 

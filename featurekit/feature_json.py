@@ -60,7 +60,7 @@ def _write_shape(shape: Any) -> Any:
 
 
 def _read_shape(value: Any) -> tuple[int | None, ...]:
-    dims = [_read_int(dim) for dim in _mapping(value, "shape").get("dimensions", [])]
+    dims = [_read_int(dim) for dim in _list(_mapping(value, "shape").get("dimensions", []))]
     if any(dim < -1 for dim in dims):
         raise SchemaError(f"shape {dims} has a negative size", hint="-1 stands for an unknown size")
     return tuple(None if dim == -1 else dim for dim in dims)
@@ -87,10 +87,14 @@ def _read_bool(value: Any) -> bool:
     return value
 
 
-def _read_list(value: Any) -> list[str]:
+def _list(value: Any) -> list[Any]:
     if not isinstance(value, list):
         raise SchemaError(f"expected a list, got {short_repr(value)}")
-    return [_read_str(item) for item in value]
+    return value
+
+
+def _read_list(value: Any) -> list[str]:
+    return [_read_str(item) for item in _list(value)]
 
 
 def _write_label(label: Any) -> Any:

@@ -74,6 +74,11 @@ def table(name):
     return json.loads((ROOT / "tables" / f"{name}.json").read_text(encoding="utf-8"))
 
 
+def value(node):
+    """The value of a node of a table."""
+    return _value(node, {}, ROOT)
+
+
 def _bytes(item, arrays):
     return arrays[item["npz"]].tobytes() if isinstance(item, dict) else base64.b64decode(item)
 
