@@ -9,6 +9,7 @@ import numpy as np
 
 from featurekit.errors import short_repr
 from featurekit.io.ragged import RaggedTensor
+from featurekit.steps import Steps
 from featurekit.tensor_info import Shape, TensorInfo, Tree
 from featurekit.values import as_array
 
@@ -17,7 +18,10 @@ __all__ = ["check_decoded", "check_encoded"]
 
 def check_decoded(value: Any, info: Tree[TensorInfo], what: str = "value") -> None:
     """Raise an `AssertionError` unless a decoded value is what the tensor info says."""
-    if isinstance(info, Mapping):
+    if isinstance(value, Steps):  # the info of a Dataset is that of one step
+        for index, step in enumerate(value):
+            check_decoded(step, info, f"{what}[{index}]")
+    elif isinstance(info, Mapping):
         _require(isinstance(value, Mapping) and value.keys() == info.keys(), value, info, what)
         for key, inner in info.items():
             check_decoded(value[key], inner, f"{what}[{key!r}]")

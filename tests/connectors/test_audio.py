@@ -23,6 +23,7 @@ from featurekit.errors import (
 )
 from featurekit.io.columns import read_example, write_example
 from featurekit.tensor_info import TensorInfo
+from featurekit.testing import Bad, Case, ConnectorSuite
 
 TFDS_NAME = "tensorflow_datasets.core.features.audio_feature.Audio"
 MONO = np.array([0, 1, -2, 300, -32768, 32767], np.int16)
@@ -33,6 +34,67 @@ def sound(samples=MONO, container="WAV", subtype="PCM_16", rate=8000):
     buffer = io.BytesIO()
     soundfile.write(buffer, samples, rate, format=container, subtype=subtype)
     return buffer.getvalue()
+
+
+class TestAudio(ConnectorSuite):
+    connector = Audio(shape=(6,), dtype=np.int16, sample_rate=8000)
+    valid = (
+        Case(MONO, stored=MONO.tolist()),
+        Case(MONO.tolist(), MONO, stored=MONO.tolist(), id="list"),
+        Case(sound(), MONO, stored=MONO.tolist(), id="file"),
+        Case(lambda: io.BytesIO(sound()), MONO, stored=MONO.tolist(), id="open file"),
+    )
+    invalid = (
+        Bad(MONO[:5], EncodeError, match=r"expected shape \(6,\), got \(5,\)"),
+        Bad(sound(STEREO), EncodeError, match="expected 1 channel"),
+        Bad(None, EncodeTypeError, match="expected sound, got NoneType None"),
+    )
+    unequal = (
+        Audio(shape=(6,), dtype=np.int16),
+        Audio(shape=(6,), dtype=np.int16, sample_rate=8000, encoding="zlib"),
+        Audio(shape=(6,), dtype=np.int16, sample_rate=8000, lazy_decode=True),
+    )
+    tfds_json = {
+        "pythonClassName": TFDS_NAME,
+        "audio": {
+            "shape": {"dimensions": ["6"]},
+            "dtype": "int16",
+            "encoding": "NONE",
+            "sampleRate": "8000",
+        },
+    }
+    tfds_repr = "Audio(shape=(6,), dtype=int16)"
+
+
+class TestLazyAudio(ConnectorSuite):
+    connector = Audio(dtype=np.int16, lazy_decode=True)
+    valid = (
+        Case(sound(), MONO, stored=[sound()]),
+        Case(sound(MONO[:3], "FLAC"), MONO[:3], stored=[sound(MONO[:3], "FLAC")]),
+    )
+    invalid = (
+        Bad(MONO, EncodeTypeError, match="stores sound files, and got samples"),
+        Bad(b"", EncodeError, match="expected a WAV, FLAC, Ogg"),
+    )
+    tfds_repr = "Audio(shape=(None,), dtype=int16)"
+
+
+class TestEncodedAudio(ConnectorSuite):
+    connector = Audio(shape=(None, 2), dtype=np.float32, encoding="zlib")
+    valid = (
+        Case(np.array([[0.5, 1], [2, 3]], np.float32)),
+        Case(sound(STEREO), STEREO.astype(np.float32)),
+    )
+    invalid = (Bad(sound(), EncodeError, match="expected 2 channel"),)
+
+
+class TestPlainAudio(ConnectorSuite):
+    connector = Audio()
+    valid = (Case(np.arange(3)), Case(sound(), MONO.astype(np.int64)))
+    invalid = (Bad([1.5], EncodeError, match=r"1\.5 is not an integer"),)
+    # A sequence of lists whose lengths vary would be unreadable.
+    in_sequence = False
+    in_nested_sequence = False
 
 
 def round_trip(feature, value):

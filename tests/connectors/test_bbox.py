@@ -9,9 +9,33 @@ from featurekit.connectors.features_dict import FeaturesDict
 from featurekit.connectors.sequence import Sequence
 from featurekit.errors import EncodeError, EncodeTypeError, InvalidArgumentError, SchemaError
 from featurekit.io.columns import read_example
+from featurekit.testing import Bad, Case, ConnectorSuite
 
 TFDS_NAME = "tensorflow_datasets.core.features.bounding_boxes.BBoxFeature"
 NAN, INF = float("nan"), float("inf")
+
+
+class TestBBoxFeature(ConnectorSuite):
+    connector = BBoxFeature()
+    valid = (
+        Case(BBox(0, 0.25, 0.5, 1), np.array([0, 0.25, 0.5, 1], np.float32), [0.0, 0.25, 0.5, 1.0]),
+        Case((0.0, 0.0, 0.0, 0.0), np.zeros(4, np.float32), [0.0] * 4),
+    )
+    invalid = (
+        Bad((0.5, 0, 0.25, 1), EncodeError, match="is inverted"),
+        Bad((0, 0, 1), EncodeError, match="a box is four numbers, got 3"),
+        Bad("box", EncodeTypeError, match="expected float64, got str 'box'"),
+    )
+    unequal = (BBoxFeature(bbox_format="XYXY"), BBoxFeature(bbox_format=None))
+    tfds_json = {
+        "pythonClassName": TFDS_NAME,
+        "boundingBox": {
+            "shape": {"dimensions": ["4"]},
+            "dtype": "float32",
+            "bboxFormat": "REL_YXYX",
+        },
+    }
+    tfds_repr = "BBoxFeature(shape=(4,), dtype=float32)"
 
 
 @pytest.mark.parametrize(

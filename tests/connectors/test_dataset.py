@@ -23,8 +23,36 @@ from featurekit.io.columns import read_example, write_example
 from featurekit.io.ragged import RaggedTensor
 from featurekit.steps import Steps
 from featurekit.tensor_info import TensorInfo
+from featurekit.testing import Bad, Case
+from featurekit.testing.metadata_checks import MetadataChecks
+from featurekit.testing.value_checks import ValueChecks
 
 TFDS_NAME = "tensorflow_datasets.core.features.dataset_feature.Dataset"
+
+
+class TestDataset(ValueChecks, MetadataChecks):
+    # A sequence of datasets reads back as one dataset: no element checks, see below.
+    connector = Dataset({"a": np.int32, "t": Text()})
+    valid = (
+        Case(
+            [{"a": 1, "t": "x"}, {"a": 2, "t": "y"}],
+            [{"a": np.int32(1), "t": b"x"}, {"a": np.int32(2), "t": b"y"}],
+            {"a": [1, 2], "t": [b"x", b"y"]},
+        ),
+        Case(
+            lambda: ({"a": i, "t": b""} for i in range(1)),
+            [{"a": np.int32(0), "t": b""}],
+            {"a": [0], "t": [b""]},
+            id="generator",
+        ),
+        Case([], [], id="empty"),
+    )
+    invalid = (
+        Bad(5, EncodeTypeError, match="expected the steps, got int 5"),
+        Bad([{"a": 1}], FeatureKeyError, match="the example lacks 't'"),
+    )
+    unequal = (Dataset({"a": np.int32}), Dataset({"a": np.int32, "t": Text()}, length=2))
+    tfds_repr = "Dataset({\n    'a': int32,\n    't': Text(shape=(), dtype=string),\n})"
 
 
 class Frame(FeatureConnector):

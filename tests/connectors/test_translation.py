@@ -1,5 +1,6 @@
 """Translation and TranslationVariableLanguages: texts in, texts out, and their JSON."""
 
+import numpy as np
 import pytest
 
 from featurekit.connector import FeatureConnector
@@ -15,8 +16,62 @@ from featurekit.errors import (
     UnsupportedError,
 )
 from featurekit.io.columns import read_example
+from featurekit.testing import Bad, Case, ConnectorSuite
 
 PREFIX = "tensorflow_datasets.core.features.translation_feature"
+
+
+def texts(*items):
+    return np.array(items, object)
+
+
+class TestTranslation(ConnectorSuite):
+    connector = Translation(["fr", "en"])
+    valid = (
+        Case(
+            {"en": "cat", "fr": "été"},
+            {"en": b"cat", "fr": "été".encode()},
+            {"en": [b"cat"], "fr": ["été".encode()]},
+        ),
+        Case({"fr": b"", "en": "x"}, {"en": b"x", "fr": b""}),
+    )
+    invalid = (
+        Bad({"en": "x"}, FeatureKeyError, match="the example lacks 'fr'"),
+        Bad({"en": 1, "fr": "y"}, EncodeTypeError, match="expected text or bytes, got int 1"),
+        Bad("x", EncodeTypeError, match="expected a dict with 'fr', 'en', got str 'x'"),
+    )
+    unequal = (Translation(["en"]), Translation(["en", "de"]))
+    tfds_json = {
+        "pythonClassName": f"{PREFIX}.Translation",
+        "translation": {"languages": ["en", "fr"]},
+    }
+
+
+class TestTranslationVariableLanguages(ConnectorSuite):
+    connector = TranslationVariableLanguages()
+    valid = (
+        Case(
+            {"fr": ["le chat", "la chatte"], "en": "the cat"},
+            {
+                "language": texts(b"en", b"fr", b"fr"),
+                "translation": texts(b"the cat", b"la chatte", b"le chat"),
+            },
+            {
+                "language": [b"en", b"fr", b"fr"],
+                "translation": [b"the cat", b"la chatte", b"le chat"],
+            },
+        ),
+        Case({"en": ""}, {"language": texts(b"en"), "translation": texts(b"")}),
+    )
+    invalid = (
+        Bad({}, EncodeError, match="there is no translation"),
+        Bad({"en": ["a", 5]}, EncodeTypeError, match="expected text or bytes, got int 5"),
+    )
+    unequal = (TranslationVariableLanguages(["en"]),)
+    tfds_json = {
+        "pythonClassName": f"{PREFIX}.TranslationVariableLanguages",
+        "translation": {"variableLanguagesPerExample": True},
+    }
 
 
 def round_trip(feature, value):
