@@ -34,7 +34,7 @@ from typing import Any, ClassVar
 
 from featurekit.builders import registry
 from featurekit.builders.atomic import atomic_directory
-from featurekit.builders.config import BuilderConfig, choose_config, choose_version
+from featurekit.builders.config import BuilderConfig, choose_config, choose_version, config_fields
 from featurekit.builders.generation import write_splits
 from featurekit.builders.options import BuildOptions
 from featurekit.builders.sharding import ShardPolicy
@@ -157,12 +157,10 @@ class DatasetBuilder(ReadsExamples):
         return DatasetIdentity(
             name=self.name,
             version=self._version,
-            config_name=self.config_name,
-            config_description=config.description if config else None,
-            config_tags=tuple(config.tags or ()) if config else (),
             release_notes=dict((config and config.release_notes) or self.RELEASE_NOTES),
             module_name=type(self).__module__,
             data_dir=self._data_dir,
+            **config_fields(config),
         )
 
     @property

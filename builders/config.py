@@ -11,7 +11,7 @@ from featurekit.dataset.naming import check_config_name
 from featurekit.dataset.version import Version
 from featurekit.errors import InvalidArgumentError, UnknownNameError, did_you_mean
 
-__all__ = ["BuilderConfig", "choose_config", "choose_version"]
+__all__ = ["BuilderConfig", "choose_config", "choose_version", "config_fields"]
 
 
 @dataclasses.dataclass(eq=False)
@@ -40,6 +40,17 @@ class BuilderConfig:
     def replace(cls, config: BuilderConfig, **changes: Any) -> BuilderConfig:
         """A copy with some attributes changed."""
         return dataclasses.replace(config, **changes)
+
+
+def config_fields(config: BuilderConfig | None) -> dict[str, Any]:
+    """What a `DatasetIdentity` says about the config of a dataset."""
+    if config is None:
+        return {}
+    return {
+        "config_name": config.name,
+        "config_description": config.description,
+        "config_tags": tuple(config.tags or ()),
+    }
 
 
 def choose_config(

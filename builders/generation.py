@@ -27,7 +27,7 @@ from featurekit.errors import (
     short_repr,
 )
 
-__all__ = ["write_splits"]
+__all__ = ["check_split", "write_splits"]
 
 
 def write_splits(
@@ -57,7 +57,7 @@ def write_splits(
     if not splits:
         raise BuildError(f"{info.full_name} has no splits", hint="give {'train': examples}")
     for name, examples in splits.items():
-        _check_split(name, examples)
+        check_split(name, examples)
     return SplitDict(
         [_SplitBuild(info, name, options).write(folder, split) for name, split in splits.items()]
     )
@@ -76,7 +76,8 @@ def _check_info(info: DatasetInfo) -> None:
         )
 
 
-def _check_split(name: str, examples: Any) -> None:
+def check_split(name: str, examples: Any) -> None:
+    """Refuse what is no split: a name that none may have, or no iterable of examples."""
     check_split_name(name)
     if not isinstance(examples, Iterable) or isinstance(examples, (str, bytes, Mapping)):
         raise InvalidTypeError(

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from featurekit import builders, connectors, errors, io, testing
     from featurekit.builders.base import GeneratorBasedBuilder, SplitGenerator
     from featurekit.builders.config import BuilderConfig
+    from featurekit.builders.metadata import write_metadata
     from featurekit.builders.sharding import ShardPolicy
+    from featurekit.builders.write import write_dataset
     from featurekit.connector import Documentation, FeatureConnector
     from featurekit.connectors.audio import Audio
     from featurekit.connectors.bbox import BBox, BBoxFeature
@@ -84,6 +86,8 @@ __all__ = [
     "load",
     "split_for_process",
     "testing",
+    "write_dataset",
+    "write_metadata",
 ]
 
 _MODULES = {
@@ -125,6 +129,8 @@ _MODULES = {
     "load": "featurekit.dataset.load",
     "split_for_process": "featurekit.dataset.even_splits",
     "testing": "featurekit.testing",
+    "write_dataset": "featurekit.builders.write",
+    "write_metadata": "featurekit.builders.metadata",
 }
 
 __getattr__, __dir__ = lazy.attach(globals(), _MODULES)
