@@ -47,6 +47,10 @@ class Expected:
         if isinstance(nodes, dict):
             inputs = self.inputs(split)
             written = self.json["written"][split]["input_index"]
+            # A sound file that was given as a path: the samples in it, by another decoder.
+            samples = self.json.get("soundfile_values_by_id", {}).get(split)
+            if samples:
+                return [inputs[i][1] | {"a": self.value(samples[i])} for i in written]
             return [inputs[index][1] for index in written]
         examples = [self.value(node) for node in nodes]
         order = self.json.get("read_order", {}).get(split, {})
