@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from featurekit.errors import (
     EncodeError,
     EncodeTypeError,
@@ -54,6 +56,8 @@ def values_error(key: str, values: object) -> EncodeTypeError:
     """A feature whose values are of no kind that an Example holds."""
     dtype = getattr(values, "dtype", None)
     got = f"an array of dtype {dtype}" if dtype is not None else short_repr(values)
+    if isinstance(values, np.ma.MaskedArray):
+        got = "a masked array"
     return EncodeTypeError(
         f"feature {key!r}: expected an int64 array, a float32 array, a list of bytes or None, "
         f"got {got}",

@@ -242,6 +242,8 @@ def _check_feature(key: str, values: FeatureValues) -> None:
         key.encode()
     except (AttributeError, UnicodeEncodeError) as error:
         raise key_error(key) from error
+    if isinstance(values, np.ma.MaskedArray):  # what is masked must not be written
+        raise values_error(key, values)
     if isinstance(values, np.ndarray) and values.dtype in _NUMBERS:
         return
     if values is None:
