@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import enum
+import functools
+import warnings
 import zlib
 from typing import Any, Self
 
 import numpy as np
 
+from featurekit import registry
 from featurekit.connector import Documentation, FeatureConnector
 from featurekit.dtypes import as_dtype, dtype_name, is_string
 from featurekit.errors import (
     DecodeError,
     EncodeError,
+    FeatureKitWarning,
     InvalidArgumentError,
     InvalidTypeError,
     UnsupportedError,
@@ -59,7 +63,8 @@ class Tensor(FeatureConnector):
 
     Takes arrays of exactly the dtype, and scalars and nested lists of numbers that fit it;
     no value changes silently. Without an encoding, float64 is stored as float32, as in
-    TFDS; bfloat16, complex numbers, and more than one unknown dimension need an encoding.
+    TFDS, and a `FeatureKitWarning` says so once; bfloat16, complex numbers, and more than
+    one unknown dimension need an encoding.
 
     Args:
         shape: One entry a dimension, `None` where the size varies.
@@ -104,6 +109,8 @@ class Tensor(FeatureConnector):
                 f"text cannot have encoding={self._encoding.value!r}",
                 hint="leave the encoding out: text and bytes are stored as they are",
             )
+        if self._dtype == np.float64 and not self._is_encoded and not registry.is_loading():
+            _warn_of_rounding()
 
     @property
     def encoding(self) -> Encoding:
@@ -144,12 +151,12 @@ class Tensor(FeatureConnector):
             return {"shape": None, "value": None} if self._stores_shape else None
         array = as_array(value, self._dtype, self._shape)
         self._check_range(array)
-        self._check_recoverable(array.shape)
         if not self._is_encoded:
             return array
         data = self._to_bytes(array)
         if self._stores_shape:
             return {"shape": np.array(array.shape, np.int32), "value": data}
+        self._check_recoverable(array.shape)
         return data
 
     def encode_batch_example(self, values: Any) -> Any:
@@ -180,13 +187,10 @@ class Tensor(FeatureConnector):
 
     def _check_recoverable(self, shape: tuple[int, ...]) -> None:
         """Refuse an empty array whose unknown size could not be read back."""
-        if self._stores_shape or 0 not in self._shape or None not in self._shape:
-            return
-        size, read = shape[self._shape.index(None)], int(self._is_encoded)
-        if size != read:
+        if 0 in self._shape and None in self._shape and shape[self._shape.index(None)] != 1:
             raise EncodeError(
-                f"an array of shape {shape} has no values, and would read back with {read} in "
-                f"place of {size}",
+                f"an array of shape {shape} has no values, and would read back with 1 as its "
+                "unknown size",
                 hint="declare the size, or leave the value out",
             )
 
@@ -274,6 +278,16 @@ class Tensor(FeatureConnector):
     def from_json_content(cls, value: Any) -> Self:
         """Make a `Tensor` from what TFDS wrote."""
         return cls(**tensor_arguments(value))
+
+
+@functools.cache  # once: a program need not be told again
+def _warn_of_rounding() -> None:
+    warnings.warn(
+        "a float64 feature is stored as float32, which rounds its values; "
+        "keep them exactly with encoding='bytes'",
+        FeatureKitWarning,
+        stacklevel=3,
+    )
 
 
 def tensor_arguments(value: Any) -> dict[str, Any]:
