@@ -32,7 +32,7 @@ from featurekit.errors import (
     short_repr,
 )
 from featurekit.io.columns import Column, ColumnSpec, read_columns, read_example, write_example
-from featurekit.leaves import Leaf, OpaqueInfo, OpaqueLeaf, Path, Wire, make_leaf
+from featurekit.leaves import Leaf, ListLeaf, OpaqueInfo, OpaqueLeaf, Path, Wire, make_leaf
 from featurekit.tensor_info import TensorInfo, Tree
 
 __all__ = ["Layout", "OpaqueInfo"]
@@ -94,7 +94,11 @@ class Layout:
             ParseError: The bytes are no Example, or a list has the wrong kind.
             DecodeError: An entry is missing, or has the wrong number of values.
         """
-        return self.deserialize_each([record])[0]
+        try:
+            return self.deserialize_each([record])[0]
+        except FeatureKitError as error:
+            error.record = None  # there is but one
+            raise
 
     def deserialize_each(self, records: Sequence[bytes]) -> list[Any]:
         """Read the stored values of several Examples: a list, one entry a record.
@@ -103,7 +107,7 @@ class Layout:
             ParseError: As in `deserialize`; `record` is the index in the list.
             DecodeError: The same.
         """
-        return _transpose(self._read(records, Leaf.split), len(records))
+        return _transpose(self._read(records, lambda leaf: leaf.split), len(records))
 
     def deserialize_batch(self, records: Sequence[bytes]) -> Tree[Any]:
         """Read the stored values of several Examples, joined along a new first axis.
@@ -112,10 +116,10 @@ class Layout:
             Arrays where all records have one shape, a `RaggedTensor` where the first
             dimension varies, a masked array where optional values are missing, else a list.
         """
-        return self._read(records, Leaf.join)
+        return self._read(records, lambda leaf: leaf.join)
 
     def _read(
-        self, records: Sequence[bytes], get: Callable[[Leaf, Sequence[Column]], Any]
+        self, records: Sequence[bytes], reader: Callable[[ListLeaf], Callable[[list[Column]], Any]]
     ) -> Tree[Any]:
         """The values of all leaves, nested like the feature."""
         columns = iter(read_columns(records, self._specs))
@@ -125,16 +129,17 @@ class Layout:
             if isinstance(leaf, OpaqueLeaf):
                 values: Any = [leaf.pick(entries) for entries in everything]
             else:
-                values = _get(get, leaf, [next(columns) for _ in leaf.specs])
+                values = _at(leaf, reader(leaf), [next(columns) for _ in leaf.specs])
             if not leaf.path:
                 return values
             _set(result, leaf.path, values)
         return result
 
 
-def _get(get: Callable[[Leaf, Sequence[Column]], Any], leaf: Leaf, columns: list[Column]) -> Any:
+def _at(leaf: Leaf, read: Callable[[list[Column]], Any], columns: list[Column]) -> Any:
+    """Read the values of a leaf; an error says which one it is."""
     try:
-        return get(leaf, columns)
+        return read(columns)
     except DecodeError as error:
         error.path = (*leaf.path, *error.path)
         raise
