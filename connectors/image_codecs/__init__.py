@@ -1,0 +1,1 @@
+"""Encoded pictures to arrays and back: one module a file format."""
