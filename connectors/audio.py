@@ -242,9 +242,10 @@ class Audio(Tensor):
     # And back.
 
     @property
-    def _decodes(self) -> bool:
+    def is_plain(self) -> bool:
+        """Whether the samples are stored as they are."""
         own = type(self).decode_example is not Audio.decode_example
-        return self._lazy_decode or self._is_encoded or own
+        return not (self._lazy_decode or self._is_encoded or own)
 
     def decode_example(self, stored: Any) -> Any:
         """Give the samples; of a stored file, decode them.

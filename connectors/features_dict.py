@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
 from typing import Any, Self
@@ -109,6 +110,18 @@ class FeaturesDict(FeatureConnector, Mapping[str, FeatureConnector]):
         """A dict of the features' infos as stored."""
         return {key: feature.get_serialized_info() for key, feature in self._features.items()}
 
+    # The features it is made of.
+
+    def inner_features(self) -> Mapping[str | None, FeatureConnector]:
+        """The features, by name; none where a subclass makes something else of the dict."""
+        return {} if self._decodes_itself else dict(self._features)
+
+    def with_inner_features(self, features: Mapping[str | None, FeatureConnector]) -> Self:
+        """A copy with other features."""
+        new = self._copy()
+        new._features = {str(key): feature for key, feature in features.items()}
+        return new
+
     # Values, stored and read.
 
     def encode_example(self, value: Any) -> Any:
@@ -144,22 +157,22 @@ class FeaturesDict(FeatureConnector, Mapping[str, FeatureConnector]):
             hint="declare the feature, or leave the value out",
         )
 
+    @functools.cached_property
+    def is_plain(self) -> bool:
+        """Whether no feature needs decoding."""
+        return not self._decodes_itself and not self._decoding
+
+    @functools.cached_property
+    def _decoding(self) -> dict[str, FeatureConnector]:
+        """The features whose values differ from what is stored."""
+        return {key: feature for key, feature in self._features.items() if not feature.is_plain}
+
     def decode_example(self, stored: Any) -> Any:
         """Decode a dict of stored values."""
-        return {key: decode_at(f, stored[key], key) for key, f in self._features.items()}
-
-    def decode_with(self, decoders: Any, stored: Any) -> Any:
-        """Decode with a decoder for some of the features: a nested dict of them."""
-        if not isinstance(decoders, Mapping):
-            return super().decode_with(decoders, stored)
-        for key in decoders:
-            _ = self[key]  # an unknown name is an error
-        return {
-            key: feature.decode_with(decoders[key], stored[key])
-            if key in decoders
-            else decode_at(feature, stored[key], key)
-            for key, feature in self._features.items()
-        }
+        decoded = dict(stored)
+        for key, feature in self._decoding.items():
+            decoded[key] = decode_at(feature, stored[key], key)
+        return decoded
 
     def decode_batch_example(self, stored: Any) -> Any:
         """Decode the dicts of a sequence: a dict of sequences."""

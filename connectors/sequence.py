@@ -39,6 +39,7 @@ class Sequence(FeatureConnector):
     """
 
     tfds_name = "tensorflow_datasets.core.features.sequence_feature.Sequence"
+    decodes_elements = True
 
     def __init__(
         self,
@@ -94,6 +95,20 @@ class Sequence(FeatureConnector):
             sequence_rank=info.sequence_rank + 1,
             may_be_absent=False,
         )
+
+    def inner_features(self) -> Mapping[str | None, FeatureConnector]:
+        """The elements' feature; none where a subclass makes something else of them."""
+        return {} if self._decodes_itself else {None: self._feature}
+
+    def with_inner_features(self, features: Mapping[str | None, FeatureConnector]) -> Self:
+        """A copy with another feature for the elements."""
+        new = self._copy()
+        new._feature = features[None]
+        return new
+
+    @property
+    def _decodes_itself(self) -> bool:
+        return type(self).decode_example is not Sequence.decode_example
 
     def encode_example(self, value: Any) -> Any:
         """Encode a list of values, or of dicts, or a dict of lists.
@@ -166,6 +181,12 @@ class Sequence(FeatureConnector):
             )
         return pick(infos, encoded)
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether the elements need no decoding."""
+        own = type(self).decode_example is not Sequence.decode_example
+        return self._feature.is_plain and not own
+
     def decode_example(self, stored: Any) -> Any:
         """Decode all elements."""
         return self._feature.decode_batch_example(stored)
@@ -177,19 +198,6 @@ class Sequence(FeatureConnector):
     def decode_ragged_example(self, stored: Any) -> Any:
         """The same, nested deeper."""
         return self._feature.decode_ragged_example(stored)
-
-    def decode_with(self, decoders: Any, stored: Any) -> Any:
-        """Decode with decoders for the elements' features: a nested dict of them."""
-        if not isinstance(decoders, Mapping):
-            return super().decode_with(decoders, stored)
-        for key in decoders:
-            _ = self[key]  # an unknown name is an error
-        return {
-            key: Sequence(feature).decode_with(decoders[key], stored[key])
-            if key in decoders
-            else feature.decode_batch_example(stored[key])
-            for key, feature in self._feature.items()  # type: ignore[attr-defined]
-        }
 
     def to_json_content(self) -> Any:
         """The JSON of the elements' feature, and the length."""

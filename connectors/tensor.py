@@ -208,18 +208,10 @@ class Tensor(FeatureConnector):
             return self._from_bytes(stored["value"], tuple(int(dim) for dim in stored["shape"]))
         return self._from_bytes(stored, self._shape)
 
-    def decode_batch_example(self, stored: Any) -> Any:
-        """Stored arrays are the value; encoded ones are decoded one by one."""
-        return super().decode_batch_example(stored) if self._decodes else stored
-
-    def decode_ragged_example(self, stored: Any) -> Any:
-        """The same for nested sequences."""
-        return super().decode_ragged_example(stored) if self._decodes else stored
-
     @property
-    def _decodes(self) -> bool:
-        """Whether values differ from what is stored, here or in an author's subclass."""
-        return self._is_encoded or type(self).decode_example is not Tensor.decode_example
+    def is_plain(self) -> bool:
+        """Whether values are what is stored: no encoding, and no author's subclass decodes."""
+        return not self._is_encoded and type(self).decode_example is Tensor.decode_example
 
     def _from_bytes(self, data: bytes, shape: Shape) -> Any:
         fits = len(shape) == len(self._shape) and all(

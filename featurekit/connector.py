@@ -26,13 +26,14 @@ array subclasses `Tensor`.
 from __future__ import annotations
 
 import abc
+import copy
 import dataclasses
 import functools
 import html
 import json
 import os
 import pathlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -41,14 +42,15 @@ from featurekit import feature_json, registry
 from featurekit.dtypes import dtype_name
 from featurekit.errors import (
     FeatureKitError,
+    InvalidArgumentError,
     MissingFileError,
     SchemaError,
     add_location,
     add_path,
 )
 from featurekit.layout import Layout
-from featurekit.nesting import stack, take_apart, unstack
-from featurekit.tensor_info import TensorInfo, Tree, map_tree, zip_trees
+from featurekit.nesting import map_nested, stack, unstack
+from featurekit.tensor_info import TensorInfo, Tree, map_tree
 
 __all__ = ["Documentation", "FeatureConnector"]
 
@@ -129,6 +131,30 @@ class FeatureConnector(abc.ABC):
         """What the feature means, for people."""
         return self._doc
 
+    # The features it is made of.
+
+    # Whether a decoder for it is one for its elements (of `Sequence`).
+    decodes_elements: ClassVar[bool] = False
+
+    def inner_features(self) -> Mapping[str | None, FeatureConnector]:
+        """The features that a value is made of, by name; a sequence's element has None for one.
+
+        Empty where a value is one whole, as most are, or where a subclass makes one of it.
+        """
+        return {}
+
+    def with_inner_features(self, features: Mapping[str | None, FeatureConnector]) -> Self:
+        """A copy of it, made of other features than `inner_features`; they may be fewer."""
+        raise InvalidArgumentError(f"{type(self).__name__} is not made of other features")
+
+    def _copy(self) -> Self:
+        """A copy without what is remembered of the features it is made of."""
+        new = copy.copy(self)
+        for name in list(vars(new)):
+            if isinstance(getattr(type(self), name, None), functools.cached_property):
+                del vars(new)[name]
+        return new
+
     # One value, to what is stored and back.
 
     @abc.abstractmethod
@@ -151,6 +177,11 @@ class FeatureConnector(abc.ABC):
         """The same as `decode_example`; TFDS's name for it."""
         return self.decode_example(stored)
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether values are what is stored, so that decoding changes nothing."""
+        return type(self).decode_example is FeatureConnector.decode_example
+
     # Values within sequences. Subclasses override these where all at once is faster.
 
     def encode_batch_example(self, values: Any) -> Any:
@@ -163,6 +194,8 @@ class FeatureConnector(abc.ABC):
         Returns:
             An array where all elements have one shape, else a list of them.
         """
+        if self.is_plain:
+            return stored
         elements = [decode_at(self, item, i) for i, item in enumerate(unstack(stored))]
         return stack(elements, self.get_tensor_info())
 
@@ -173,15 +206,9 @@ class FeatureConnector(abc.ABC):
             stored: A `RaggedTensor` of stored values, or nested dicts of them; an array
                 where all lists of a level have one declared length.
         """
-        nests = []
-
-        def flatten(info: TensorInfo, value: Any) -> Any:
-            flat, nest = take_apart(value, len(info.shape))
-            nests.append(nest)
-            return flat
-
-        flat = zip_trees(flatten, self.get_serialized_info(), stored)
-        return map_tree(nests[0], self.decode_batch_example(flat))
+        if self.is_plain:
+            return stored
+        return map_nested(self.decode_batch_example, self.get_serialized_info(), stored)
 
     # Whole examples, to the bytes of a tf.train.Example and back.
 
@@ -203,7 +230,9 @@ class FeatureConnector(abc.ABC):
 
         Args:
             record: The serialized tf.train.Example.
-            decoders: Custom decoders, nested like the features; see `featurekit.decode`.
+            decoders: Decoders in place of the features' own, nested like the features, or a
+                `PartialDecoding`; see `featurekit.decode`. For many records, call
+                `featurekit.decode.with_decoders` once.
 
         Returns:
             The example: nested dicts of NumPy arrays and scalars; text is `bytes`.
@@ -212,21 +241,44 @@ class FeatureConnector(abc.ABC):
             ParseError: The bytes are no tf.train.Example.
             DecodeError: It does not hold what the features say.
         """
+        if decoders is not None:
+            from featurekit.decode import with_decoders  # which is built on this module
+
+            return with_decoders(self, decoders).deserialize_example(record)
         stored = self.layout.deserialize(record)
-        if stored is None:
-            return None
-        if decoders is None:
-            return self.decode_example(stored)
-        return self.decode_with(decoders, stored)
+        return None if stored is None else self.decode_example(stored)
 
     def deserialize_example_np(self, record: bytes, *, decoders: Any = None) -> Any:
         """The same as `deserialize_example`; TFDS's name for it."""
         return self.deserialize_example(record, decoders=decoders)
 
-    def decode_with(self, decoders: Any, stored: Any) -> Any:
-        """Decode what is stored by a decoder in place of `decode_example`."""
-        decoders.setup(feature=self)
-        return decoders.decode_example(stored)
+    def deserialize_each(self, records: Sequence[bytes], *, decoders: Any = None) -> list[Any]:
+        """Read several examples: the same as `deserialize_example` for each, and faster.
+
+        Raises:
+            ParseError: As in `deserialize_example`.
+            DecodeError: The same.
+        """
+        stored = self.layout.deserialize_each(records)
+        if decoders is not None:
+            return [self.decode_with(decoders, item) for item in stored]
+        if self.is_plain:
+            return stored
+        return [None if item is None else self.decode_example(item) for item in stored]
+
+    def deserialize_batch(self, records: Sequence[bytes]) -> Any:
+        """Read several examples, joined along a new first axis.
+
+        Returns:
+            Nested dicts of arrays `(batch, ...)`; a `RaggedTensor` where lengths vary, a
+            masked array where optional values are missing, a list where the values
+            themselves (images) differ in shape.
+
+        Raises:
+            ParseError: As in `deserialize_example`.
+            DecodeError: The same.
+        """
+        return self.decode_batch_example(self.layout.deserialize_batch(records))
 
     # Metadata.
 

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from featurekit.io.ragged import RaggedTensor
-from featurekit.tensor_info import TensorInfo, Tree
+from featurekit.tensor_info import TensorInfo, Tree, map_tree, zip_trees
 
-__all__ = ["stack", "take_apart", "unstack"]
+__all__ = ["map_nested", "stack", "take_apart", "unstack"]
 
 
 def take_apart(stored: Any, inner_rank: int) -> tuple[np.ndarray[Any, Any], Callable[[Any], Any]]:
@@ -53,8 +53,36 @@ def take_apart(stored: Any, inner_rank: int) -> tuple[np.ndarray[Any, Any], Call
     return flat, nest
 
 
+def map_nested(
+    function: Callable[[Any], Any], infos: Tree[TensorInfo], stored: Tree[Any]
+) -> Tree[Any]:
+    """Apply a function to all elements of nested sequences at once.
+
+    Args:
+        function: Takes the elements along one leading axis, and gives as many.
+        infos: What one stored element looks like.
+        stored: The nested sequences: for each leaf of `infos` what `take_apart` takes.
+
+    Returns:
+        What the function gave, in the lists of the first leaf.
+    """
+    nests = []
+
+    def flatten(info: TensorInfo, value: Any) -> Any:
+        flat, nest = take_apart(value, len(info.shape))
+        nests.append(nest)
+        return flat
+
+    flat = zip_trees(flatten, infos, stored)
+    return map_tree(nests[0], function(flat))
+
+
 def unstack(stored: Any) -> Sequence[Any]:
     """The elements of a sequence of stored values; of dicts of arrays, the dicts."""
+    if isinstance(stored, np.ma.MaskedArray):
+        masks = np.ma.getmaskarray(stored).reshape((len(stored), -1))
+        missing: list[bool] = np.all(masks, axis=1).tolist()  # type: ignore[assignment]
+        return [None if gone else item for item, gone in zip(stored.data, missing, strict=True)]
     if not isinstance(stored, Mapping):
         return stored  # type: ignore[no-any-return]
     columns = {key: unstack(value) for key, value in stored.items()}

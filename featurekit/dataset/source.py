@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, SupportsIndex, overload
 
 import numpy as np
@@ -12,11 +12,16 @@ from featurekit.connector import FeatureConnector
 from featurekit.dataset.info import DatasetInfo
 from featurekit.dataset.records import SplitRecords
 from featurekit.dataset.split_expressions import SplitLike
-from featurekit.dataset.text import TextMode, text_converter
+from featurekit.dataset.text import TextMode, with_text
+from featurekit.decode import PartialDecoding, feature_names, select_features, with_decoders
 from featurekit.errors import InvalidTypeError, RecordIndexError, SplitError
 from featurekit.tensor_info import TensorInfo, Tree
 
 __all__ = ["DataSource"]
+
+# Records are decoded together in chunks of up to this many, and about this many bytes.
+_CHUNK_RECORDS = 128
+_CHUNK_BYTES = 1 << 18
 
 
 class DataSource(Sequence[Any]):
@@ -29,11 +34,15 @@ class DataSource(Sequence[Any]):
     Args:
         info: The dataset.
         split: Name of a split, a slice such as `"train[:10%]"`, or a split expression.
-        decoders: Decoders in place of the features' own, nested like the features.
+        decoders: Decoders in place of the features' own, nested like the features, or a
+            `PartialDecoding`; see `featurekit.decode`.
         text: `"bytes"` gives text as it is stored, `"str"` decodes it as UTF-8.
+        columns: The features to read, such as `["image", "objects/label"]`; all by default.
+            Others are neither looked for in the files nor decoded.
 
     Raises:
         SplitError: There is no such split.
+        UnknownNameError: There is no such feature.
 
     Example:
         >>> ds = fk.load("digits", split="train")  # doctest: +SKIP
@@ -48,6 +57,7 @@ class DataSource(Sequence[Any]):
         *,
         decoders: Any = None,
         text: TextMode = "bytes",
+        columns: Any = None,
     ) -> None:
         if info.features is None:
             raise SplitError(
@@ -55,9 +65,11 @@ class DataSource(Sequence[Any]):
             )
         self._info = info
         self._split = split
-        self._decoders = decoders
-        self._text = text
-        self._convert = text_converter(text, info.features)
+        features = select_features(info.features, True if columns is None else columns)
+        if isinstance(decoders, PartialDecoding):
+            features, decoders = decoders.extract_features(features), decoders.decoders
+        self._features = features
+        self._decoded = with_text(with_decoders(features, decoders), text)
         self._records = SplitRecords(info.splits[split].file_instructions, info.file_format)
         self._indices: Sequence[int] = range(len(self._records))
 
@@ -75,14 +87,18 @@ class DataSource(Sequence[Any]):
 
     @property
     def features(self) -> FeatureConnector:
-        """The features of an example."""
-        features: FeatureConnector = self._info.features
-        return features
+        """The features of an example: those of the dataset, or the chosen ones."""
+        return self._features
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """The features' names as `columns=` takes them, such as `"objects/label"`."""
+        return feature_names(self._features)
 
     @property
     def element_spec(self) -> Tree[TensorInfo]:
-        """Shape and dtype of every value of an example: nested dicts of `TensorInfo`."""
-        return self.features.get_tensor_info()
+        """Shape and dtype of every value as it is read: nested dicts of `TensorInfo`."""
+        return self._decoded.get_tensor_info()
 
     # Examples.
 
@@ -109,8 +125,8 @@ class DataSource(Sequence[Any]):
 
     def __iter__(self) -> Iterator[Any]:
         """All examples, in order; files are read from front to back."""
-        for position, record in self._scan():
-            yield self._decode(record, position)
+        for chunk in _chunks(self._scan()):
+            yield from self._decode_chunk(chunk)
 
     def take(self, count: int) -> DataSource:
         """The first `count` examples."""
@@ -135,10 +151,19 @@ class DataSource(Sequence[Any]):
     def _read(self, position: int) -> bytes:
         return self._records[position]
 
+    def _decode_chunk(self, chunk: list[tuple[int, bytes]]) -> Iterator[Any]:
+        """Decode several records at once; where one fails, those before it come first."""
+        try:
+            records = [record for _, record in chunk]
+            examples = self.features.deserialize_each(records, decoders=self._decoders)
+        except Exception:  # one by one, this says which it is
+            yield from (self._decode(record, position) for position, record in chunk)
+            return
+        yield from examples if self._convert is None else map(self._convert, examples)
+
     def _decode(self, record: bytes, position: int) -> Any:
         try:
-            example = self.features.deserialize_example(record, decoders=self._decoders)
-            return example if self._convert is None else self._convert(example)
+            return self._decoded.deserialize_example(record)
         except Exception as error:
             self._records.add_place(error, position)
             raise
@@ -162,18 +187,26 @@ class DataSource(Sequence[Any]):
         view.__dict__.update(self.__dict__, _indices=indices)
         return view
 
-    def __getstate__(self) -> Mapping[str, Any]:
-        """Pickle without the text converter, which is a function."""
-        return self.__dict__ | {"_convert": None}
-
-    def __setstate__(self, state: Mapping[str, Any]) -> None:
-        """Restore what `__getstate__` left out."""
-        self.__dict__.update(state)
-        self._convert = text_converter(self._text, self.features)
-
     def __repr__(self) -> str:
         """What it holds, without reading anything."""
         return (
             f"DataSource({self._info.full_name}, split={str(self._split)!r}, "
             f"num_examples={len(self)})"
         )
+
+
+def _chunks(items: Iterator[tuple[int, bytes]]) -> Iterator[list[tuple[int, bytes]]]:
+    """Group records; the first group is small, so that the first example comes at once."""
+    chunk: list[tuple[int, bytes]] = []
+    size, limit = 0, 1
+    try:
+        for item in items:
+            chunk.append(item)
+            size += len(item[1])
+            if len(chunk) >= limit or size >= _CHUNK_BYTES:
+                yield chunk
+                chunk, size, limit = [], 0, min(2 * limit, _CHUNK_RECORDS)
+    except Exception:
+        yield chunk  # what came before the fault
+        raise
+    yield chunk
