@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import os
 import pathlib
 import sys
@@ -13,7 +12,9 @@ from featurekit.builders import registry
 from featurekit.builders.base import DatasetBuilder
 from featurekit.errors import BuildError, MissingFileError
 
-__all__ = ["find_builder_class"]
+__all__ = ["find_builder_class", "import_file"]
+
+_imported: set[str] = set()
 
 
 def find_builder_class(name_or_path: str) -> type[DatasetBuilder]:
@@ -31,7 +32,8 @@ def find_builder_class(name_or_path: str) -> type[DatasetBuilder]:
         BuildError: The file defines no builder, or several.
     """
     path = pathlib.Path(name_or_path).expanduser()
-    if path.suffix != ".py" and not path.is_dir() and os.sep not in name_or_path:
+    is_path = os.sep in name_or_path or path.suffix == ".py" or path.is_dir()
+    if registry.is_known(name_or_path) or not is_path:
         return registry.builder_class(name_or_path)
     file = _file_in(path) if path.is_dir() else path
     if not file.is_file():
@@ -57,6 +59,9 @@ def import_file(file: pathlib.Path) -> ModuleType:
     """Import a Python file under its own name, inside its package where it has one.
 
     The file may import its neighbours, absolutely or relative to its package.
+
+    Raises:
+        BuildError: A module of that name was imported from elsewhere.
     """
     file = file.resolve()
     root, parts = file.parent, [file.stem]
@@ -64,26 +69,28 @@ def import_file(file: pathlib.Path) -> ModuleType:
         parts.insert(0, root.name)
         root = root.parent
     name = ".".join(parts)
-    loaded = sys.modules.get(name)
-    if loaded is not None and getattr(loaded, "__file__", None) == str(file):
-        return loaded
-    # Neighbours are found as they are for `python file.py`; workers find the module, too.
+    if name in _imported and _file_of(sys.modules.get(name)) != file:
+        sys.modules.pop(name, None)  # a file of the same name in another folder
+    # Neighbours are found as they are for `python file.py`.
     for folder in (root, file.parent):
-        if str(folder) not in sys.path:
-            sys.path.insert(0, str(folder))
-    spec = importlib.util.spec_from_file_location(name, file)
-    if spec is None or spec.loader is None:
-        raise BuildError("this is no Python file", file=file)
-    module = importlib.util.module_from_spec(spec)
-    if len(parts) > 1:
-        importlib.import_module(".".join(parts[:-1]))
-    sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-    except BaseException:
-        del sys.modules[name]
-        raise
+        if str(folder) in sys.path:
+            sys.path.remove(str(folder))
+        sys.path.insert(0, str(folder))
+    importlib.invalidate_caches()
+    module = importlib.import_module(name)
+    if _file_of(module) != file:
+        raise BuildError(
+            f"{name!r} is the name of another module, {getattr(module, '__file__', 'built in')}",
+            file=file,
+            hint="rename the file",
+        )
+    _imported.add(name)
     return module
+
+
+def _file_of(module: ModuleType | None) -> pathlib.Path | None:
+    path = getattr(module, "__file__", None)
+    return None if path is None else pathlib.Path(path).resolve()
 
 
 def _builder_in(module: ModuleType) -> type[DatasetBuilder]:

@@ -12,7 +12,7 @@ from featurekit.errors import UnknownNameError, did_you_mean
 if TYPE_CHECKING:
     from featurekit.builders.base import DatasetBuilder
 
-__all__ = ["builder_class", "builder_name", "catalog", "register"]
+__all__ = ["builder_class", "builder_name", "catalog", "is_known", "register"]
 
 _CATALOG = "featurekit.builders.catalog"
 
@@ -30,6 +30,11 @@ def register(cls: type[DatasetBuilder]) -> None:
 def catalog() -> list[str]:
     """Names of the datasets that featurekit ships a builder for."""
     return sorted(_SHIPPED)
+
+
+def is_known(name: str) -> bool:
+    """Whether there is a builder of that name."""
+    return name in _registered or name in _SHIPPED
 
 
 def builder_class(name: str) -> type[DatasetBuilder]:
