@@ -252,7 +252,7 @@ class FeatureConnector(abc.ABC):
         """The same as `deserialize_example`; TFDS's name for it."""
         return self.deserialize_example(record, decoders=decoders)
 
-    def deserialize_each(self, records: Sequence[bytes], *, decoders: Any = None) -> list[Any]:
+    def deserialize_each(self, records: Sequence[bytes]) -> list[Any]:
         """Read several examples: the same as `deserialize_example` for each, and faster.
 
         Raises:
@@ -260,8 +260,6 @@ class FeatureConnector(abc.ABC):
             DecodeError: The same.
         """
         stored = self.layout.deserialize_each(records)
-        if decoders is not None:
-            return [self.decode_with(decoders, item) for item in stored]
         if self.is_plain:
             return stored
         return [None if item is None else self.decode_example(item) for item in stored]

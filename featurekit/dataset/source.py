@@ -154,12 +154,11 @@ class DataSource(Sequence[Any]):
     def _decode_chunk(self, chunk: list[tuple[int, bytes]]) -> Iterator[Any]:
         """Decode several records at once; where one fails, those before it come first."""
         try:
-            records = [record for _, record in chunk]
-            examples = self.features.deserialize_each(records, decoders=self._decoders)
+            examples = self._decoded.deserialize_each([record for _, record in chunk])
         except Exception:  # one by one, this says which it is
             yield from (self._decode(record, position) for position, record in chunk)
             return
-        yield from examples if self._convert is None else map(self._convert, examples)
+        yield from examples
 
     def _decode(self, record: bytes, position: int) -> Any:
         try:
