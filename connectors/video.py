@@ -13,7 +13,7 @@ from featurekit.connector import Documentation, FeatureConnector, encode_at
 from featurekit.connectors.image import Image, image_arguments
 from featurekit.connectors.image_codecs import gif
 from featurekit.connectors.image_codecs.channels import Pixels, fit
-from featurekit.connectors.image_codecs.inputs import read_file, read_path
+from featurekit.connectors.image_codecs.inputs import is_url, read_file, read_path
 from featurekit.connectors.image_codecs.thumbnail import animation_html
 from featurekit.connectors.image_codecs.video import ffmpeg_frames, video_frames
 from featurekit.connectors.sequence import Sequence
@@ -96,7 +96,7 @@ class Video(Sequence):
             MissingDependencyError: The file needs a package or program that is not installed.
         """
         if isinstance(value, (str, os.PathLike)):
-            return self._encode_file(value)
+            return self._encode_file(read_path(value) if is_url(value) else value)
         if isinstance(value, (bytes, bytearray, memoryview)):
             return self._encode_file(bytes(value))
         if hasattr(value, "read") and not isinstance(value, np.ndarray):

@@ -9,6 +9,8 @@ import pictures
 import pytest
 from PIL import Image as PilImage
 
+from featurekit.connector import Documentation
+from featurekit.connectors.class_label import ClassLabel
 from featurekit.connectors.features_dict import FeaturesDict
 from featurekit.connectors.image import Image
 from featurekit.connectors.sequence import Sequence
@@ -256,6 +258,17 @@ def test_paths(tmp_path, as_path):
         assert image.encode_example(file) == RGB_PNG
 
 
+def test_urls_are_read_through_fsspec():
+    import fsspec
+
+    fsspec.filesystem("memory").pipe_file("/pictures/a.png", RGB_PNG)
+    assert Image().encode_example("memory://pictures/a.png") == RGB_PNG
+    with pytest.raises(MissingFileError):
+        Image().encode_example("memory://pictures/b.png")
+    with pytest.raises(EncodeError, match="the file cannot be read"):
+        Image().encode_example("nowhere://pictures/a.png")
+
+
 def test_errors_of_paths_name_the_file(tmp_path):
     path = tmp_path / "notes.png"
     path.write_bytes(b"not a picture")
@@ -268,6 +281,37 @@ def test_errors_of_paths_name_the_file(tmp_path):
     )
     with pytest.raises(EncodeError, match="the file cannot be read"):
         Image().encode_example(tmp_path)
+
+
+def test_the_example_of_the_tfds_guide(tmp_path):
+    features = FeaturesDict(
+        {
+            "image": Image(shape=(28, 28, 1), doc="Grayscale image"),
+            "label": ClassLabel(
+                names=["no", "yes"],
+                doc=Documentation(
+                    desc="Whether this is a picture of a cat", value_range="yes or no"
+                ),
+            ),
+            "metadata": {"id": np.int64, "language": np.str_},
+        }
+    )
+    pixels = pictures.noise((28, 28, 1))
+    path = tmp_path / "img0.png"
+    path.write_bytes(pictures.png(pixels))
+    wanted = {
+        "image": pixels,
+        "label": np.int64(1),
+        "metadata": {"id": np.int64(43), "language": b"en"},
+    }
+    metadata = {"id": 43, "language": "en"}
+    for image in (str(path), path.read_bytes(), pixels):
+        for label in ("yes", 1):
+            example = {"image": image, "label": label, "metadata": metadata}
+            record = features.serialize_example(example)
+            assert_same(features.deserialize_example(record), wanted)
+    assert features["image"].doc.desc == "Grayscale image"
+    assert features["label"].names == ["no", "yes"]
 
 
 def odd_files():

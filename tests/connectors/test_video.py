@@ -146,6 +146,16 @@ def test_frames_of_a_gif_by_path_have_the_declared_form(tmp_path, channels):
         np.testing.assert_array_equal(decoded[..., :3] >> 8, FRAMES)
 
 
+def test_a_url_is_read_through_fsspec():
+    import fsspec
+
+    fsspec.filesystem("memory").pipe_file("/videos/a.gif", GIF)
+    video = Video()
+    np.testing.assert_array_equal(
+        video.decode_example(video.encode_example("memory://videos/a.gif")), FRAMES
+    )
+
+
 def test_an_error_in_a_file_names_file_and_frame(tmp_path):
     path = tmp_path / "a.gif"
     path.write_bytes(pictures.gif(FRAMES))
