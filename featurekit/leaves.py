@@ -218,10 +218,11 @@ class RaggedLeaf(ListLeaf):
     def join(self, columns: Sequence[Column]) -> Any:
         """The values of all records along a new first axis."""
         flat, *rows = columns[: len(self._lengths)]
-        if self._plain and (columns[-1].counts >= 0).any():
-            return self.split(columns)
+        if (self._plain and (columns[-1].counts >= 0).any()) or not self._add_up(flat, rows):
+            return self.split(columns)  # where a record is wrong, this says which
         # All records' lists one after another nest as those of one record do.
-        values = from_wire(flat.values, self.info.dtype).reshape((-1, *self._inner))  # type: ignore[arg-type]
+        values = from_wire(flat.values, self.info.dtype)
+        values = values.reshape(solve_shape((None, *self._inner), values.size, self.key))
         nested = self._nest(values, [row.values for row in rows])
         return RaggedTensor(nested, _row_splits(np.maximum(rows[0].counts, 0)))
 
@@ -233,18 +234,37 @@ class RaggedLeaf(ListLeaf):
                 return array.reshape(solve_shape(self.info.shape, array.size, self.key))
             values = from_wire(flat, self.info.dtype)
             values = values.reshape(solve_shape((None, *self._inner), values.size, self.key))
+            count, declared = len(rows[0][0]), self._lengths[0]
+            if declared is not None and count != declared:
+                raise _wrong_length(count, declared)
             return self._nest(values, [lengths for lengths, _ in rows])
         except DecodeError as error:
             add_location(error, record=record)
             raise
 
+    def _add_up(self, flat: Column, rows: Sequence[Column]) -> bool:
+        """Whether the lists of each record have its elements, and the declared lengths."""
+        stride = int(np.prod(self._inner, dtype=np.int64))  # type: ignore[arg-type]
+        if stride and (flat.counts % stride).any():
+            return False
+        counts = [rows[0].counts, *(row.values for row in rows)]
+        declared = zip(counts, self._lengths, strict=True)
+        if any(size is not None and (count != size).any() for count, size in declared):
+            return False
+        sizes = [*(row.counts for row in rows[1:]), flat.counts // stride if stride else 0]
+        return all(
+            _in_range(row.values, len(flat.values)) and (_sums(row) == np.maximum(size, 0)).all()
+            for row, size in zip(rows, sizes, strict=True)
+        )
+
     def _nest(self, values: Any, row_lengths: list[Array]) -> Any:
         for level in range(len(row_lengths) - 1, -1, -1):
             lengths = row_lengths[level]
-            if (lengths < 0).any() or int(lengths.sum()) != len(values):
+            # Each by itself too, since the sum of hostile numbers wraps around.
+            if not _in_range(lengths, len(values)) or int(lengths.sum()) != len(values):
                 raise DecodeError(
                     f"entry '{self.key}/ragged_row_lengths_{level}' adds up to "
-                    f"{int(lengths.sum())}, and there are {len(values)} elements",
+                    f"{sum(lengths.tolist())}, and there are {len(values)} elements",
                     hint="the record is damaged; write it again",
                 )
             values = _nest_level(values, lengths, self._lengths[level + 1])
@@ -330,9 +350,30 @@ def _join_lists(values: list[Any], info: TensorInfo) -> Any:
 
 def _nest_level(values: Any, lengths: Array, size: int | None) -> Any:
     """Group elements into lists; into an array where lists have one declared length."""
-    if size is not None and isinstance(values, np.ndarray) and (lengths == size).all():
-        return values.reshape((len(lengths), size, *values.shape[1:]))
+    if size is not None:
+        for length in lengths[lengths != size]:
+            raise _wrong_length(int(length), size)
+        if isinstance(values, np.ndarray):
+            return values.reshape((len(lengths), size, *values.shape[1:]))
     return RaggedTensor(values, _row_splits(lengths))
+
+
+def _wrong_length(length: int, declared: int) -> DecodeError:
+    return DecodeError(
+        f"a list has {length} elements, and the declared length is {declared}",
+        hint="the record is damaged, or was written with other features",
+    )
+
+
+def _in_range(lengths: Array, limit: int) -> bool:
+    return bool(((lengths >= 0) & (lengths <= limit)).all())
+
+
+def _sums(lengths: Column) -> Array:
+    """The sum of each record's lengths."""
+    ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths.values)])
+    splits = _row_splits(np.maximum(lengths.counts, 0))
+    return ends[splits[1:]] - ends[splits[:-1]]  # type: ignore[no-any-return]
 
 
 # Nested lists to be written.

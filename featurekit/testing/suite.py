@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from featurekit.testing.batch_checks import BatchChecks
 from featurekit.testing.container_checks import ContainerChecks
 from featurekit.testing.metadata_checks import MetadataChecks
 from featurekit.testing.value_checks import ValueChecks
@@ -9,7 +10,7 @@ from featurekit.testing.value_checks import ValueChecks
 __all__ = ["ConnectorSuite"]
 
 
-class ConnectorSuite(ValueChecks, ContainerChecks, MetadataChecks):
+class ConnectorSuite(ValueChecks, BatchChecks, ContainerChecks, MetadataChecks):
     """All tests of a connector; a pytest class that states its values inherits them.
 
     See `SuiteBase` for what a suite states. Further tests of the connector can stand in the
