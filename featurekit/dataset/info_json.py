@@ -20,7 +20,7 @@ from featurekit.dataset.file_template import DEFAULT_TEMPLATE, ShardedFileTempla
 from featurekit.dataset.folders import INFO_FILE
 from featurekit.dataset.identity import DatasetIdentity
 from featurekit.dataset.info import DatasetInfo, MetadataDict
-from featurekit.dataset.naming import check_split_name
+from featurekit.dataset.naming import check_inside
 from featurekit.dataset.splits import SplitDict, SplitInfo
 from featurekit.dataset.storage import is_file, read_text, write_text
 from featurekit.dataset.version import Version
@@ -233,7 +233,7 @@ def _split_from_json(
 ) -> SplitInfo:
     fields.ignore("statistics", "numShards")
     own = fields.get("filepathTemplate", _text, "")
-    name = check_split_name(fields.get("name", _text, ""))
+    name = check_inside(fields.get("name", _text, ""), "a split name")
     split = SplitInfo(
         name,
         fields.get("shardLengths", lambda items: [_integer(item) for item in items], []),
