@@ -112,6 +112,11 @@ def test_a_shard_cut_between_records_is_noticed(folder, read):
     )
 
 
+def collect(source, examples):
+    for example in source:
+        examples.append(example)  # one by one, so that those before an error are there
+
+
 def test_good_examples_come_before_the_error(folder):
     path = folder / "shard_str_keys-train.tfrecord-00001-of-00007"
     data = bytearray(path.read_bytes())
@@ -121,8 +126,7 @@ def test_good_examples_come_before_the_error(folder):
     first = source.info.splits["train"].shard_lengths[:2]
     examples = []
     with pytest.raises(fk.errors.CorruptRecordError) as error:
-        for example in source:
-            examples.append(example)
+        collect(source, examples)
     assert len(examples) == sum(first) - 1
     assert error.value.record == first[1] - 1
     assert error.value.file == str(path)
