@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from featurekit.connector import FeatureConnector, encode_at
+from featurekit.connector import encode_at
 from featurekit.connectors.features_dict import FeaturesDict
 from featurekit.connectors.sequence import Sequence
 from featurekit.errors import EncodeTypeError, short_repr
@@ -39,6 +39,7 @@ class Dataset(Sequence):
     """
 
     tfds_name = "tensorflow_datasets.core.features.dataset_feature.Dataset"
+    decodes_elements = False  # a decoder gets all steps, as in TFDS
 
     def get_tensor_info(self) -> Tree[TensorInfo]:
         """The info of one step."""
@@ -86,19 +87,15 @@ class Dataset(Sequence):
         """The same, nested deeper."""
         return self._steps(stored, rank=2)
 
-    def decode_with(self, decoders: Any, stored: Any) -> Any:
-        """Decode steps with decoders for their features: a nested dict of them."""
-        if not isinstance(decoders, Mapping):
-            return FeatureConnector.decode_with(self, decoders, stored)
-        for key in decoders:
-            _ = self[key]  # an unknown name is an error
-        return self._steps(stored, decoders=decoders)
+    @property
+    def _decodes_itself(self) -> bool:
+        return type(self).decode_example is not Dataset.decode_example
 
-    def _steps(self, stored: Any, rank: int = 0, decoders: Any = None) -> Any:
+    def _steps(self, stored: Any, rank: int = 0) -> Any:
         if _has_opaque(self._feature.get_serialized_info()):
             # Nobody knows which of the stored values of an unknown class are whose step's.
             return super().decode_batch_example(stored) if rank else super().decode_example(stored)
-        return Steps(self._feature, stored, rank=rank, decoders=decoders)
+        return Steps(self._feature, stored, rank=rank)
 
 
 def _add_level(info: TensorInfo) -> TensorInfo:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
+import html
 import os
-from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
+from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from typing import Any, Self
 
 from featurekit.connector import Documentation, FeatureConnector, decode_at, encode_at
@@ -114,7 +115,9 @@ class FeaturesDict(FeatureConnector, Mapping[str, FeatureConnector]):
 
     def inner_features(self) -> Mapping[str | None, FeatureConnector]:
         """The features, by name; none where a subclass makes something else of the dict."""
-        return {} if self._decodes_itself else dict(self._features)
+        if self._decodes_itself:
+            return {}
+        return {**self._features}
 
     def with_inner_features(self, features: Mapping[str | None, FeatureConnector]) -> Self:
         """A copy with other features."""
@@ -179,13 +182,24 @@ class FeaturesDict(FeatureConnector, Mapping[str, FeatureConnector]):
         if self._decodes_itself:
             elements = [self.decode_example(item) for item in unstack(stored)]
             return stack(elements, self.get_tensor_info())
-        return {key: f.decode_batch_example(stored[key]) for key, f in self._features.items()}
+        return self._decode_parts("decode_batch_example", stored)
 
     def decode_ragged_example(self, stored: Any) -> Any:
         """The same for nested sequences."""
         if self._decodes_itself:
             return super().decode_ragged_example(stored)
-        return {key: f.decode_ragged_example(stored[key]) for key, f in self._features.items()}
+        return self._decode_parts("decode_ragged_example", stored)
+
+    def _decode_parts(self, method: str, stored: Any) -> Any:
+        """Decode the sequence of each feature; an error says of which."""
+        decoded = {}
+        for key, feature in self._features.items():
+            try:
+                decoded[key] = getattr(feature, method)(stored[key])
+            except Exception as error:
+                add_path(error, key, type(feature).__name__)
+                raise
+        return decoded
 
     @property
     def _decodes_itself(self) -> bool:
@@ -214,6 +228,12 @@ class FeaturesDict(FeatureConnector, Mapping[str, FeatureConnector]):
         """Read the files of all features."""
         for key, feature in self._features.items():
             feature.load_metadata(data_dir, _file_name(feature_name, key))
+
+    def repr_html(self, value: Any) -> str:
+        """A table: a row for each feature, tables within it for dicts."""
+        if not isinstance(value, Mapping):
+            return super().repr_html(value)
+        return table_html((key, html_of(f, value[key])) for key, f in self._features.items())
 
     def _identity(self) -> Any:
         return {key: feature._identity() for key, feature in self._features.items()}
@@ -263,6 +283,17 @@ def repr_inner(feature: FeatureConnector) -> str:
     if type(feature) is Tensor and feature.shape == () and not feature.doc.desc:
         return dtype_name(feature.get_tensor_info().dtype)
     return repr(feature)
+
+
+def html_of(feature: FeatureConnector, value: Any) -> str:
+    """One value as HTML; a dash where it is missing."""
+    return "&ndash;" if value is None else feature.repr_html(value)
+
+
+def table_html(rows: Iterable[tuple[str, str]]) -> str:
+    """A table of names and values, which are HTML already."""
+    cells = (f"<tr><th>{html.escape(name)}</th><td>{value}</td></tr>" for name, value in rows)
+    return f"<table>{''.join(cells)}</table>"
 
 
 def _check_key(key: Any) -> str:

@@ -9,13 +9,21 @@ from typing import Any, Self
 import numpy as np
 
 from featurekit.connector import Documentation, FeatureConnector
-from featurekit.connectors.features_dict import FeaturesDict, repr_inner, to_feature
+from featurekit.connectors.features_dict import (
+    FeaturesDict,
+    html_of,
+    repr_inner,
+    table_html,
+    to_feature,
+)
 from featurekit.errors import EncodeError, EncodeTypeError, InvalidArgumentError, short_repr
 from featurekit.feature_json import ProtoContent
 from featurekit.layout import OpaqueInfo
 from featurekit.tensor_info import TensorInfo, Tree, map_tree
 
 __all__ = ["Sequence"]
+
+_HTML_ELEMENTS = 10  # shown at most
 
 
 class Sequence(FeatureConnector):
@@ -222,6 +230,26 @@ class Sequence(FeatureConnector):
     def load_metadata(self, data_dir: str | os.PathLike[str], feature_name: str | None) -> None:
         """Read the files of the elements' feature."""
         self._feature.load_metadata(data_dir, feature_name)
+
+    def repr_html(self, value: Any) -> str:
+        """The first elements; of dicts, a table of the features' first elements."""
+        if isinstance(value, Mapping):
+            return table_html((key, self._at(key).repr_html(part)) for key, part in value.items())
+        if not hasattr(value, "__getitem__"):
+            return super().repr_html(value)
+        shown = [html_of(self._feature, value[i]) for i in range(min(len(value), _HTML_ELEMENTS))]
+        if len(value) > len(shown):
+            shown.append(f"&hellip; {len(value)} in all")
+        info = self._feature.get_tensor_info()
+        is_scalar = isinstance(info, TensorInfo) and not info.shape
+        return (", " if is_scalar else "<br>").join(shown) or "none"
+
+    def _at(self, key: str) -> FeatureConnector:
+        """The sequence of one of the features of the elements' dicts."""
+        inner = self._feature
+        if isinstance(inner, Sequence):
+            return Sequence(inner._at(key), self._length)
+        return Sequence(inner[key], self._length)  # type: ignore[index]
 
     def _identity(self) -> Any:
         return (self._length, self._feature._identity())

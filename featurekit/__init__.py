@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from featurekit import lazy
 
 if TYPE_CHECKING:
-    from featurekit import builders, connectors, errors, io, testing
+    from featurekit import builders, connectors, decode, errors, io, schema, testing
     from featurekit.builders.base import GeneratorBasedBuilder, SplitGenerator
     from featurekit.builders.config import BuilderConfig
     from featurekit.builders.metadata import write_metadata
@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from featurekit.dataset.split_expressions import ReadInstruction
     from featurekit.dataset.splits import Split
     from featurekit.dataset.version import Version
+    from featurekit.decode import PartialDecoding, SkipDecoding
+    from featurekit.feature_table import FeatureTable
     from featurekit.tensor_info import TensorInfo
 
 __version__ = "0.1.0"
@@ -57,15 +59,18 @@ __all__ = [
     "DatasetInfo",
     "Documentation",
     "FeatureConnector",
+    "FeatureTable",
     "FeaturesDict",
     "GeneratorBasedBuilder",
     "Image",
     "LabeledImage",
     "MetadataDict",
+    "PartialDecoding",
     "ReadInstruction",
     "Scalar",
     "Sequence",
     "ShardPolicy",
+    "SkipDecoding",
     "Split",
     "SplitGenerator",
     "Tensor",
@@ -80,10 +85,12 @@ __all__ = [
     "builder_from_directory",
     "builders",
     "connectors",
+    "decode",
     "errors",
     "even_splits",
     "io",
     "load",
+    "schema",
     "split_for_process",
     "testing",
     "write_dataset",
@@ -101,15 +108,18 @@ _MODULES = {
     "DatasetInfo": "featurekit.dataset.info",
     "Documentation": "featurekit.connector",
     "FeatureConnector": "featurekit.connector",
+    "FeatureTable": "featurekit.feature_table",
     "FeaturesDict": "featurekit.connectors.features_dict",
     "GeneratorBasedBuilder": "featurekit.builders.base",
     "Image": "featurekit.connectors.image",
     "LabeledImage": "featurekit.connectors.labeled_image",
     "MetadataDict": "featurekit.dataset.info",
+    "PartialDecoding": "featurekit.decode",
     "ReadInstruction": "featurekit.dataset.split_expressions",
     "Scalar": "featurekit.connectors.scalar",
     "Sequence": "featurekit.connectors.sequence",
     "ShardPolicy": "featurekit.builders.sharding",
+    "SkipDecoding": "featurekit.decode",
     "Split": "featurekit.dataset.splits",
     "SplitGenerator": "featurekit.builders.base",
     "Tensor": "featurekit.connectors.tensor",
@@ -123,10 +133,12 @@ _MODULES = {
     "builder_from_directory": "featurekit.dataset.load",
     "builders": "featurekit.builders",
     "connectors": "featurekit.connectors",
+    "decode": "featurekit.decode",
     "errors": "featurekit.errors",
     "even_splits": "featurekit.dataset.even_splits",
     "io": "featurekit.io",
     "load": "featurekit.dataset.load",
+    "schema": "featurekit.schema",
     "split_for_process": "featurekit.dataset.even_splits",
     "testing": "featurekit.testing",
     "write_dataset": "featurekit.builders.write",

@@ -27,7 +27,6 @@ class Steps(Sequence[Any]):
         columns: The stored values of all steps: an array or `RaggedTensor` with one row a
             step, or nested dicts of them. None stands for values that are missing.
         rank: How many sequences the steps are in, so that a "step" is the row of several.
-        decoders: Custom decoders in place of the feature's own; see `featurekit.decode`.
 
     Raises:
         DecodeError: The columns have different numbers of steps.
@@ -39,13 +38,10 @@ class Steps(Sequence[Any]):
         (Steps(len=3), array([4, 5]), 2)
     """
 
-    def __init__(
-        self, feature: FeatureConnector, columns: Any, *, rank: int = 0, decoders: Any = None
-    ) -> None:
+    def __init__(self, feature: FeatureConnector, columns: Any, *, rank: int = 0) -> None:
         self._feature = feature
         self._columns = columns
         self._rank = rank
-        self._decoders = decoders
         self._indices = range(_count(columns))
 
     @property
@@ -68,7 +64,7 @@ class Steps(Sequence[Any]):
             DecodeError: What is stored is not what it should be; says in which step.
         """
         if isinstance(index, slice):
-            part = Steps(self._feature, self._columns, rank=self._rank, decoders=self._decoders)
+            part = Steps(self._feature, self._columns, rank=self._rank)
             part._indices = self._indices[index]
             return part
         try:
@@ -82,8 +78,6 @@ class Steps(Sequence[Any]):
             raise
 
     def _decode(self, stored: Any) -> Any:
-        if self._decoders is not None:
-            return self._feature.decode_with(self._decoders, stored)
         if self._rank == 0:
             return self._feature.decode_example(stored)
         if self._rank == 1:
@@ -98,7 +92,7 @@ class Steps(Sequence[Any]):
             return NotImplemented
         return (
             len(self) == len(other)
-            and (self._rank, self._decoders) == (other._rank, other._decoders)
+            and self._rank == other._rank
             and self._feature == other._feature
             and all(
                 _same(_row(self._columns, mine), _row(other._columns, theirs))

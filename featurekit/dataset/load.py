@@ -127,6 +127,7 @@ def load(
     *,
     data_dir: str | os.PathLike[str] | None = None,
     decoders: Any = None,
+    columns: Any = None,
     text: TextMode = "bytes",
     trust: Iterable[str] = (),
     with_info: bool = False,
@@ -138,7 +139,9 @@ def load(
         split: Name of a split, a slice such as `"train[:10%]"`, or a split expression; None
             gives a dict of all splits.
         data_dir: Folder of the datasets; see `builder`.
-        decoders: Decoders in place of the features' own, nested like the features.
+        decoders: Decoders in place of the features' own, nested like the features, or a
+            `PartialDecoding`; see `featurekit.decode`.
+        columns: The features to read, such as `["image", "objects/label"]`; all by default.
         text: `"bytes"` gives text as it is stored, `"str"` decodes it as UTF-8.
         trust: Packages that connector classes named in its files may be imported from.
         with_info: Whether to give `(examples, info)`.
@@ -149,7 +152,8 @@ def load(
     Raises:
         DatasetNotFoundError: There is no such dataset.
         SplitError: It has no such split.
+        UnknownNameError: It has no such feature.
     """
     reader = builder(name, data_dir=data_dir, trust=trust)
-    examples = reader.as_data_source(split, decoders=decoders, text=text)
+    examples = reader.as_data_source(split, decoders=decoders, columns=columns, text=text)
     return (examples, reader.info) if with_info else examples

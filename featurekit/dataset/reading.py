@@ -25,7 +25,7 @@ class ReadsExamples(abc.ABC):
 
         Args:
             split: Name of a split, a slice such as `"train[:10%]"`, or a split expression.
-            **options: `decoders` and `text`, as in `featurekit.load`.
+            **options: `decoders`, `columns` and `text`, as in `featurekit.load`.
 
         Returns:
             A `DataSource`, or a dict of them.

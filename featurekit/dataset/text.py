@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, get_args
 
 import numpy as np
 
 from featurekit.connector import FeatureConnector
+from featurekit.decode import DecodedFeature, Decoder
 from featurekit.dtypes import is_string
-from featurekit.errors import DecodeError, InvalidArgumentError, add_path, did_you_mean
+from featurekit.errors import DecodeError, InvalidArgumentError, did_you_mean
 from featurekit.io.ragged import RaggedTensor
-from featurekit.tensor_info import TensorInfo, Tree
+from featurekit.layout import OpaqueInfo
+from featurekit.tensor_info import TensorInfo, Tree, zip_trees
 
-__all__ = ["TextMode", "text_converter"]
+__all__ = ["TextMode", "with_text"]
 
 TextMode = Literal["bytes", "str"]
 
 
-def text_converter(mode: TextMode, features: FeatureConnector) -> Callable[[Any], Any] | None:
-    """A function that turns the text of decoded examples into `str`; None for `"bytes"`.
+def with_text(features: FeatureConnector, mode: TextMode) -> FeatureConnector:
+    """The same features, whose text is read as `mode` says; what has a decoder is left to it.
 
     Raises:
         InvalidArgumentError: The mode is neither `"bytes"` nor `"str"`.
@@ -28,26 +30,40 @@ def text_converter(mode: TextMode, features: FeatureConnector) -> Callable[[Any]
         raise InvalidArgumentError(
             f"text={mode!r} is not known{did_you_mean(mode, get_args(TextMode))}"
         )
-    if mode == "bytes":
-        return None
-    infos = features.get_tensor_info()
-    return lambda example: _convert(infos, example)
+    return features if mode == "bytes" else _with_str(features)
 
 
-def _convert(infos: Tree[TensorInfo], value: Any) -> Any:
+def _with_str(feature: FeatureConnector) -> FeatureConnector:
+    if inner := feature.inner_features():
+        return feature.with_inner_features({key: _with_str(f) for key, f in inner.items()})
+    if isinstance(feature, DecodedFeature) or not _has_text(feature.get_tensor_info()):
+        return feature
+    return DecodedFeature(feature, _StrDecoder())
+
+
+def _has_text(infos: Tree[TensorInfo]) -> bool:
     if isinstance(infos, Mapping):
-        if not isinstance(value, Mapping):  # the lazy steps of a Dataset
-            return [_convert(infos, step) for step in value]
-        return {key: _convert_at(info, value[key], key) for key, info in infos.items()}
-    return _to_str(value) if is_string(infos.dtype) else value
+        return any(_has_text(info) for info in infos.values())
+    return is_string(infos.dtype) and not isinstance(infos, OpaqueInfo)
 
 
-def _convert_at(infos: Tree[TensorInfo], value: Any, key: str) -> Any:
-    try:
-        return _convert(infos, value)
-    except DecodeError as error:
-        add_path(error, key)
-        raise
+class _StrDecoder(Decoder):
+    """Decodes as the feature does, and then text as UTF-8."""
+
+    def decode_example(self, stored: Any) -> Any:
+        return self._convert(self.feature.decode_example(stored))
+
+    def decode_batch_example(self, stored: Any) -> Any:
+        return self._convert(self.feature.decode_batch_example(stored))
+
+    def decode_ragged_example(self, stored: Any) -> Any:
+        return self._convert(self.feature.decode_ragged_example(stored))
+
+    def _convert(self, value: Any) -> Any:
+        def convert(info: TensorInfo, part: Any) -> Any:
+            return _to_str(part) if is_string(info.dtype) else part
+
+        return zip_trees(convert, self.feature.get_tensor_info(), value)
 
 
 def _to_str(value: Any) -> Any:
