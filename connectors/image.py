@@ -62,7 +62,8 @@ class Image(FeatureConnector):
         dtype: uint8 (the default), uint16 or float32.
         encoding_format: How arrays are stored: `"png"` (the default) or `"jpeg"` (quality
             95, 4:2:0).
-        use_colormap: Show every value in a colour of its own, where values are classes.
+        use_colormap: Values are classes: show each in a colour of its own, and refuse files
+            whose values reading would change (palettes, colour, another number of bits).
         doc: What the feature means.
 
     Raises:
@@ -216,6 +217,12 @@ class Image(FeatureConnector):
             raise EncodeError(
                 f"TFDS cannot read a {header.format} file into {channels} channels",
                 hint="convert the file to PNG, or give the pixels as an array",
+            )
+        if self._use_colormap and (header.channels > 2 or header.bits != 8 * self._dtype.itemsize):
+            raise EncodeError(
+                f"the classes of a {header.format} file of {header.channels} channels and "
+                f"{header.bits} bits would change when it is read as {dtype_name(self._dtype)}",
+                hint="give them as an array: np.asarray(PIL.Image.open(path))[..., np.newaxis]",
             )
 
     @property

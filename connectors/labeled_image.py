@@ -23,6 +23,9 @@ Labels = Sequence[str] | str | os.PathLike[str] | int | None
 class LabeledImage(Image):
     """A picture of one channel whose values are classes, as of a segmentation.
 
+    A palette's indices are given as an array, `np.asarray(PIL.Image.open(path))[..., None]`;
+    a palette file is refused, since it reads as its colours.
+
     Values beyond the classes are stored as they are: 255 is a usual mark for "no class". The
     names are kept beside features.json, in `<feature>.labels.txt`.
 

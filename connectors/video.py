@@ -45,7 +45,7 @@ class Video(Sequence):
             `(None, None, None, 3)` by default.
         encoding_format: How frames given as arrays are stored: `"png"` or `"jpeg"`.
         ffmpeg_extra_args: Arguments of ffmpeg, such as `["-r", "5"]` for five frames a second.
-        use_colormap: Show every value in a colour of its own, where values are classes.
+        use_colormap: Values are classes; as of an `Image`.
         dtype: uint8 or uint16.
         doc: What the feature means.
 

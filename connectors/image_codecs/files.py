@@ -50,7 +50,7 @@ class ImageHeader:
         height: In pixels.
         width: In pixels.
         channels: Number of channels that it decodes to by itself.
-        bits: Of each sample: 8 or 16 (8 for fewer).
+        bits: Of each sample, or of a palette's index: 1 to 16.
         frames: Number of frames of a GIF, else None.
     """
 
@@ -97,8 +97,7 @@ def read_header(data: bytes) -> ImageHeader:
     name = image_format(data)
     if name == "PNG":
         header = png.read_png(data)
-        bits = max(header.bits, 8)
-        return ImageHeader(name, header.height, header.width, header.channels, bits)
+        return ImageHeader(name, header.height, header.width, header.channels, header.bits)
     if name == "JPEG":
         found = jpeg.read_jpeg(data)
         return ImageHeader(name, found.height, found.width, found.channels, found.bits)

@@ -3,12 +3,16 @@
 import numpy as np
 import pictures
 import pytest
+from PIL import Image as PilImage
 
 from featurekit.connectors.labeled_image import LabeledImage
 from featurekit.errors import EncodeError, InvalidArgumentError, InvalidTypeError, SchemaError
 from featurekit.testing import Bad, Case, ConnectorSuite
 
 NAME = "tensorflow_datasets.core.features.labeled_image.LabeledImage"
+
+PALETTE = PilImage.fromarray(np.array([[0, 1], [2, 1]], np.uint8), "P")
+PALETTE.putpalette([0, 0, 0, 128, 0, 0, 0, 128, 0])
 
 MASK = np.array([[0, 1, 2], [2, 255, 0]], np.uint8)[..., None]
 
@@ -24,6 +28,21 @@ class TestNames(ConnectorSuite):
             value=pictures.noise((2, 2, 3)),
             error=EncodeError,
             match=r"expected shape \(None, None, 1\), got \(2, 2, 3\)",
+        ),
+        Bad(
+            value=pictures.save(PALETTE, "PNG"),
+            error=EncodeError,
+            message="the classes of a PNG file of 3 channels and 2 bits would change when it is "
+            "read as uint8\n"
+            "  hint: give them as an array: np.asarray(PIL.Image.open(path))[..., np.newaxis]",
+            id="palette",
+        ),
+        Bad(value=PALETTE, error=EncodeError, match="the classes of a PNG file of 3 channels"),
+        Bad(
+            value=pictures.save(PilImage.fromarray(MASK[..., 0] > 1), "PNG"),
+            error=EncodeError,
+            match="of 1 channels and 1 bits would change",
+            id="bilevel",
         ),
     )
     unequal = (
@@ -63,6 +82,17 @@ class TestNothingKnown(ConnectorSuite):
         },
     }
     tfds_repr = "LabeledImage(shape=(None, None, 1), dtype=uint8, num_classes=None)"
+
+
+def test_classes_of_8_bits_do_not_become_others_of_16():
+    with pytest.raises(EncodeError, match="of 1 channels and 8 bits would change"):
+        LabeledImage(labels=3, dtype=np.uint16).encode_example(pictures.png(MASK))
+
+
+def test_indices_of_a_palette_are_given_as_an_array():
+    image = LabeledImage(labels=3)
+    decoded = image.decode_example(image.encode_example(np.asarray(PALETTE)[..., np.newaxis]))
+    assert decoded[..., 0].tolist() == [[0, 1], [2, 1]]
 
 
 def test_labels_can_be_a_list_a_path_a_number_or_unknown(tmp_path):
