@@ -110,12 +110,26 @@ def _build_lock(target: Path) -> Iterator[int]:
     path = target.with_name(f"incomplete.{target.name}.lock")
     with writing(path):
         lock = _open_locked(path, target)
+    _held_locks.add(lock)
     try:
         yield lock
     finally:
         if not _noted_siblings(target, lock):  # else the next build removes them
             path.unlink(missing_ok=True)  # while we hold it: nobody can take it over in between
+        _held_locks.discard(lock)
         os.close(lock)
+
+
+_held_locks: set[int] = set()
+
+
+def _leave_locks_to_the_parent() -> None:
+    """Close the locks in a forked process: else they outlive a build that is killed."""
+    while _held_locks:
+        os.close(_held_locks.pop())
+
+
+os.register_at_fork(after_in_child=_leave_locks_to_the_parent)
 
 
 def _open_locked(path: Path, target: Path) -> int:
