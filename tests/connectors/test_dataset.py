@@ -54,6 +54,13 @@ class TestDataset(ValueChecks, MetadataChecks):
         Bad([{"a": 1}], FeatureKeyError, match="the example lacks 't'"),
     )
     unequal = (Dataset({"a": np.int32}), Dataset({"a": np.int32, "t": Text()}, length=2))
+    tfds_json = {
+        "pythonClassName": TFDS_NAME,
+        "sequence": {
+            "feature": FeaturesDict({"a": np.int32, "t": Text()}).to_feature_json(),
+            "length": "-1",
+        },
+    }
     tfds_repr = "Dataset({\n    'a': int32,\n    't': Text(shape=(), dtype=string),\n})"
 
 
