@@ -217,16 +217,17 @@ cdef class _Batch:
         """Read all records into the sinks; `lists` is None for Examples."""
         cdef bint good
         cdef Table* steps = NULL
-        self.features_plan = _plan(features, False)
+        try:
+            self.features_plan = _plan(features, False)
+            self.lists_plan = _plan(() if lists is None else lists, True)
+        except UnicodeEncodeError:  # a key that no record can have
+            return False
+        if self.features_plan.contradictory or self.lists_plan.contradictory:
+            return False
         self.features_counts = self.open(&self.features, self.features_plan)
         if lists is not None:
-            self.lists_plan = _plan(lists, True)
             self.lists_counts = self.open(&self.lists, self.lists_plan)
             steps = &self.lists
-            if self.lists_plan.contradictory:
-                return False
-        if self.features_plan.contradictory:
-            return False
         with nogil:
             good = _read_records(self.spans, self.size, &self.progress, &self.features, steps)
         if self.progress.no_memory:
@@ -350,7 +351,8 @@ cdef object _numbers(Growing* items, int dtype):
     cdef _Memory owner
     if taken <= SMALL:
         array = cnp.PyArray_SimpleNew(1, &size, dtype)
-        memcpy(cnp.PyArray_DATA(<cnp.ndarray>array), items.data, taken)
+        if taken:
+            memcpy(cnp.PyArray_DATA(<cnp.ndarray>array), items.data, taken)
         return array
     owner = _Memory.__new__(_Memory)
     owner.data = realloc(items.data, taken) if items.room - items.used > items.used // 16 else NULL

@@ -210,6 +210,12 @@ def test_a_key_asked_for_twice():
         differential.check_records([b""], specs)
 
 
+def test_a_key_that_no_record_can_have():
+    specs = [ColumnSpec("\ud800", Kind.INT64)]
+    assert kernel.read_columns([ints(1)], specs) is None
+    assert kernel.read_sequence_columns([b""], A, specs) is None
+
+
 def test_records_that_list_their_features_in_another_order_each():
     rng = random.Random(0)
     entries = [b"\n" + varint(len(key)) + key for key in (f"key {i}".encode() for i in range(200))]
