@@ -36,7 +36,7 @@ class Case:
 
     def make(self) -> Any:
         """The value, fit to be encoded once more."""
-        return self.value() if callable(self.value) else self.value
+        return _fresh(self.value)
 
     @property
     def expected(self) -> Any:
@@ -78,9 +78,19 @@ class Bad:
 
     def make(self) -> Any:
         """The value, fit to be encoded once more."""
-        return self.value() if callable(self.value) else self.value
+        return _fresh(self.value)
 
     @property
     def name(self) -> str:
         """Name of the case in the names of the tests."""
         return self.id or short_repr(self.value, 40)
+
+
+def _fresh(value: Any) -> Any:
+    """A value that no other test has used up or written to."""
+    if callable(value):
+        return value()
+    try:
+        return copy.deepcopy(value)
+    except TypeError:
+        return value  # a proxy of another object
