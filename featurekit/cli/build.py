@@ -19,7 +19,9 @@ __all__ = ["command"]
     "~/tensorflow_datasets]",
 )
 @click.option("--config", help="Config to build. [default: the builder's default config]")
-@click.option("--version", help="Version to build, such as 1.2.0 or 1.*.*. [default: the newest]")
+@click.option(
+    "--version", help="Version to build, such as 1.2.0 or 1.*.*. [default: the builder's VERSION]"
+)
 @click.option(
     "--num-hosts",
     type=click.IntRange(min=1),
@@ -40,7 +42,7 @@ __all__ = ["command"]
     help="Processes that encode examples; each runs the whole generator.",
 )
 @click.option("--overwrite", is_flag=True, help="Build again where the dataset is there.")
-@click.option("--quiet", "-q", is_flag=True, help="Report no progress.")
+@click.option("--quiet", "-q", is_flag=True, help="Show no progress.")
 def command(
     name_or_file: str,
     data_dir: str | None,
