@@ -209,7 +209,7 @@ class ClassLabel(Tensor):
             SchemaError: The file disagrees with the number or names of the classes.
         """
         path = _names_path(data_dir, feature_name)
-        if not path.exists():
+        if not path.exists() or self._has_names_of_file(path):
             return
         try:
             self._set_names_of_file(path)
@@ -219,6 +219,12 @@ class ClassLabel(Tensor):
                 file=path,
                 hint="restore the file from where the dataset was built",
             ) from None
+
+    def _has_names_of_file(self, path: pathlib.Path) -> bool:
+        """Whether the names are those of the file, which keeps no white space around them."""
+        if self._names is None:
+            return False
+        return [name.strip() for name in self._names] == read_names(path)
 
     def to_json_content(self) -> Any:
         """The number of classes; names lie in a file of their own."""

@@ -2,6 +2,7 @@
 
 import base64
 import functools
+import io
 import json
 import pathlib
 
@@ -113,7 +114,7 @@ def _value(node, arrays, folder):
     if kind == "file":
         return str(folder / node["path"])
     if kind == "fileobj":
-        return (folder / node["path"]).open("rb")
+        return io.BytesIO((folder / node["path"]).read_bytes())
     if kind == "complex":
         return complex(node["v"])
     if kind == "special":
@@ -168,7 +169,10 @@ def difference(expected, got, path=""):
     if not isinstance(expected, (str, bytes)) and hasattr(expected, "__getitem__"):
         if not hasattr(got, "__len__") or len(expected) != len(got):
             return f"{path}: expected {len(expected)} elements, got {got!r:.200}"
-        pairs = (difference(e, g, f"{path}[{i}]") for i, (e, g) in enumerate(zip(expected, got)))
+        pairs = (
+            difference(e, g, f"{path}[{i}]")
+            for i, (e, g) in enumerate(zip(expected, got, strict=True))
+        )
         return next(filter(None, pairs), None)
     same = type(expected) is type(got) and (expected == got or expected != expected)
     return None if same else f"{path}: expected {expected!r:.200}, got {got!r:.200}"
