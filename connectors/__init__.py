@@ -1,4 +1,6 @@
 """Feature connectors: one file each, how one field of an example is stored."""
 
 if not __name__.startswith("featurekit."):
-    raise ImportError("import featurekit.connectors: the bare name makes a second copy of every class")
+    raise ImportError(
+        "import featurekit.connectors: the bare name makes a second copy of every class"
+    )
