@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from featurekit import lazy
 
 if TYPE_CHECKING:
+    from featurekit.io.conformance import Violation, check_example, check_sequence_example
     from featurekit.io.example import (
         BytesList,
         Example,
@@ -75,7 +76,10 @@ __all__ = [
     "TFRecordReader",
     "TFRecordWriter",
     "VarLenFeature",
+    "Violation",
     "bytes_feature",
+    "check_example",
+    "check_sequence_example",
     "decode_json_example",
     "encode_json_example",
     "example_to_dict",
@@ -94,6 +98,9 @@ __all__ = [
 ]
 
 _MODULES = {
+    "Violation": "featurekit.io.conformance",
+    "check_example": "featurekit.io.conformance",
+    "check_sequence_example": "featurekit.io.conformance",
     "BytesList": "featurekit.io.example",
     "Example": "featurekit.io.example",
     "Feature": "featurekit.io.example",
