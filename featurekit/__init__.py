@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from featurekit import lazy
 
 if TYPE_CHECKING:
-    from featurekit import builders, connectors, decode, errors, io, schema, testing
+    from featurekit import builders, connectors, decode, errors, io, schema, sequences, testing
     from featurekit.builders.base import GeneratorBasedBuilder, SplitGenerator
     from featurekit.builders.config import BuilderConfig
     from featurekit.builders.metadata import write_metadata
@@ -91,6 +91,7 @@ __all__ = [
     "io",
     "load",
     "schema",
+    "sequences",
     "split_for_process",
     "testing",
     "write_dataset",
@@ -139,6 +140,7 @@ _MODULES = {
     "io": "featurekit.io",
     "load": "featurekit.dataset.load",
     "schema": "featurekit.schema",
+    "sequences": "featurekit.sequences",
     "split_for_process": "featurekit.dataset.even_splits",
     "testing": "featurekit.testing",
     "write_dataset": "featurekit.builders.write",

@@ -41,13 +41,16 @@ __all__ = [
     "InvalidTypeError",
     "MissingDependencyError",
     "MissingFileError",
+    "NotOfferedError",
     "OutOfRangeError",
     "ParseError",
     "RecordIndexError",
     "SchemaError",
     "SplitError",
     "UnknownNameError",
+    "UnsavedStateError",
     "UnsupportedError",
+    "WaitTimeoutError",
     "WriteError",
     "add_context",
     "add_location",
@@ -224,6 +227,10 @@ class UnsupportedError(FeatureKitError, NotImplementedError):
     """The format allows it, featurekit does not offer it."""
 
 
+class NotOfferedError(FeatureKitError, AttributeError):
+    """A name of TFDS or TensorFlow that featurekit does not offer; says what to use."""
+
+
 # Builds.
 
 
@@ -262,6 +269,14 @@ class OutOfRangeError(FeatureKitError, EOFError):
 
 class CancelledError(FeatureKitError, RuntimeError):
     """The operation was cancelled."""
+
+
+class UnsavedStateError(FeatureKitError, RuntimeError):
+    """A batch waits for states of earlier batches that nobody is going to save."""
+
+
+class WaitTimeoutError(FeatureKitError, TimeoutError):
+    """The time to wait is over."""
 
 
 # Adding the place to an exception that is on its way out.
