@@ -132,15 +132,22 @@ _context: contextvars.ContextVar[LoadContext] = contextvars.ContextVar(
 
 
 @contextlib.contextmanager
-def loading(trust: Iterable[str], what: str) -> Iterator[LoadContext]:
-    """Read metadata trusting some packages; unknown JSON fields are logged once, at the end."""
+def loading(trust: Iterable[str], what: str, *, log: bool = True) -> Iterator[LoadContext]:
+    """Read metadata trusting some packages; unknown JSON fields are logged once, at the end.
+
+    Args:
+        trust: Packages that connector classes may be imported from.
+        what: What is read, for the log.
+        log: Whether to log; without, `unknown` of the context has the fields.
+    """
     context = LoadContext(tuple(trust))
     token = _context.set(context)
     try:
         yield context
     finally:
         _context.reset(token)
-        log_unknown(context.unknown, what)
+        if log:
+            log_unknown(context.unknown, what)
 
 
 def note_unknown(fields: Iterable[str]) -> None:

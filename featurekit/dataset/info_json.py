@@ -33,9 +33,16 @@ from featurekit.errors import (
     did_you_mean,
     short_repr,
 )
-from featurekit.registry import log_unknown
+from featurekit.registry import loading, note_unknown
 
-__all__ = ["FILE_FORMATS", "read_info", "to_json", "write_info"]
+__all__ = [
+    "FILE_FORMATS",
+    "read_custom_metadata",
+    "read_info",
+    "read_info_file",
+    "to_json",
+    "write_info",
+]
 
 METADATA_FILE = "metadata.json"
 LICENSE_FILE = "LICENSE"
@@ -116,20 +123,31 @@ def read_info(
         MissingFileError: There is no features.json, and no `features` were given.
         SchemaError: features.json is damaged.
     """
-    path = os.path.join(folder, INFO_FILE)
-    value = _read_json(path, folder)
-    try:
-        info = _from_json(_Fields(value, "dataset_info.json"), folder)
-    except FeatureKitError as error:
-        add_location(error, file=path)
-        raise
+    with loading((), os.path.join(folder, INFO_FILE)):
+        info = read_info_file(folder)
     if features is not None:
         features.load_metadata(folder, None)
         info.features = features
     elif is_file(os.path.join(folder, FEATURES_FILE)) or info.splits.total_num_examples:
         info.features = FeatureConnector.from_config(folder, trust=trust)
-    info.metadata = _read_metadata(folder)
+    info.metadata = read_custom_metadata(folder)
     return info
+
+
+def read_info_file(folder: str) -> DatasetInfo:
+    """Read what dataset_info.json alone says; fields that nobody knows go to `note_unknown`.
+
+    Raises:
+        DatasetNotFoundError: There is no dataset_info.json.
+        DatasetInfoError: It is damaged.
+    """
+    path = os.path.join(folder, INFO_FILE)
+    value = _read_json(path, folder)
+    try:
+        return _from_json(_Fields(value, "dataset_info.json"), folder)
+    except FeatureKitError as error:
+        add_location(error, file=path)
+        raise
 
 
 def _read_json(path: str, folder: str) -> Mapping[str, Any]:
@@ -224,7 +242,7 @@ def _from_json(fields: _Fields, folder: str) -> DatasetInfo:
         file_format=file_format,
         alternative_file_formats=fields.get("alternativeFileFormats", _texts, []),
     )
-    log_unknown([*fields.unknown(), *unknown], os.path.join(folder, INFO_FILE))
+    note_unknown([*fields.unknown(), *unknown])
     return info
 
 
@@ -244,7 +262,12 @@ def _split_from_json(
     return split
 
 
-def _read_metadata(folder: str) -> Mapping[str, Any]:
+def read_custom_metadata(folder: str) -> Mapping[str, Any]:
+    """Read metadata.json; empty where there is none.
+
+    Raises:
+        DatasetInfoError: It holds no JSON object.
+    """
     path = os.path.join(folder, METADATA_FILE)
     if not is_file(path):
         return {}
