@@ -63,6 +63,11 @@ class SplitRecords(Sequence[bytes]):
         piece = self._pieces[number]
         return piece, piece.skip + index - self._offsets[number]
 
+    @property
+    def file_ranges(self) -> list[range]:
+        """The positions of the records of each piece."""
+        return [range(*bounds) for bounds in itertools.pairwise(self._offsets)]
+
     def scan(self, start: int = 0, stop: int | None = None) -> Iterator[bytes]:
         """Read records in order, each file from front to back."""
         stop = len(self) if stop is None else stop
@@ -89,7 +94,7 @@ class SplitRecords(Sequence[bytes]):
             self._check_count(piece, count)
 
     def _reader(self, path: str) -> TFRecordReader:
-        reader = self._readers.get(path)
+        reader = self._readers.pop(path, None)
         if reader is None:
             if not os.path.exists(path):
                 raise MissingFileError(
@@ -99,7 +104,8 @@ class SplitRecords(Sequence[bytes]):
                 )
             if len(self._readers) >= _MAX_OPEN:
                 self._readers.pop(next(iter(self._readers))).close()
-            reader = self._readers[path] = TFRecordReader(path, compression=None)
+            reader = TFRecordReader(path, compression=None)
+        self._readers[path] = reader  # the last one is closed last
         return reader
 
     def _check_count(self, piece: FileInstruction, count: int) -> None:

@@ -70,8 +70,13 @@ class DataSource(Sequence[Any]):
             features, decoders = decoders.extract_features(features), decoders.decoders
         self._features = features
         self._decoded = with_text(with_decoders(features, decoders), text)
-        self._records = SplitRecords(info.splits[split].file_instructions, info.file_format)
+        self._records = self._open_records()
         self._indices: Sequence[int] = range(len(self._records))
+
+    def _open_records(self) -> SplitRecords:
+        return SplitRecords(
+            self._info.splits[self._split].file_instructions, self._info.file_format
+        )
 
     # What it is.
 
@@ -135,6 +140,26 @@ class DataSource(Sequence[Any]):
     def skip(self, count: int) -> DataSource:
         """All but the first `count` examples."""
         return self[count:]
+
+    def at(self, ranges: Iterable[range]) -> Iterator[Any]:
+        """The examples at some ranges of positions in the split, one range after the other."""
+        records = (
+            item
+            for wanted in ranges
+            for item in zip(wanted, self._records.scan(wanted.start, wanted.stop), strict=True)
+        )
+        for chunk in _chunks(records):
+            yield from self._decode_chunk(chunk)
+
+    @property
+    def file_ranges(self) -> list[range]:
+        """The positions in the split of the examples of each file."""
+        return self._records.file_ranges
+
+    def locate(self, position: int) -> tuple[str, int]:
+        """The file that holds an example of the split, and the example's number in it."""
+        piece, number = self._records.locate(position)
+        return piece.filename, number
 
     def serialized(self) -> Iterator[bytes]:
         """The examples as they are stored: the bytes of tf.train.Examples."""
