@@ -29,12 +29,15 @@ from __future__ import annotations
 import abc
 import inspect
 import os
+import pathlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from featurekit.builders import registry
 from featurekit.builders.atomic import atomic_directory
+from featurekit.builders.blocked import BlockedVersions
 from featurekit.builders.config import BuilderConfig, choose_config, choose_version, config_fields
+from featurekit.builders.description import PackageFiles, read_package_files
 from featurekit.builders.generation import write_splits
 from featurekit.builders.options import BuildOptions
 from featurekit.builders.sharding import ShardPolicy
@@ -89,6 +92,7 @@ class DatasetBuilder(ReadsExamples):
     RELEASE_NOTES: ClassVar[Mapping[str, str]] = {}
     BUILDER_CONFIGS: ClassVar[Sequence[BuilderConfig]] = ()
     DEFAULT_BUILDER_CONFIG_NAME: ClassVar[str | None] = None
+    BLOCKED_VERSIONS: ClassVar[BlockedVersions | None] = None
     MANUAL_DOWNLOAD_INSTRUCTIONS: ClassVar[str | None] = None
 
     def __init_subclass__(cls, *, skip_registration: bool = False, **kwargs: Any) -> None:
@@ -151,6 +155,11 @@ class DatasetBuilder(ReadsExamples):
         return self._data_dir
 
     @property
+    def data_path(self) -> pathlib.Path:
+        """The same folder, as a path."""
+        return pathlib.Path(self._data_dir)
+
+    @property
     def identity(self) -> DatasetIdentity:
         """Name, config, version and folder."""
         config = self._builder_config
@@ -182,6 +191,23 @@ class DatasetBuilder(ReadsExamples):
                 hint="return featurekit.DatasetInfo(builder=self, ...)",
             )
         return info
+
+    @classmethod
+    def get_metadata(cls) -> PackageFiles:
+        """What the files beside the builder's module say: description, citation, tags."""
+        return read_package_files(cls)
+
+    def dataset_info_from_configs(self, **fields: Any) -> DatasetInfo:
+        """A `DatasetInfo` with the description and citation of the files beside the module.
+
+        Args:
+            **fields: As `DatasetInfo` takes them; `README.md` and `CITATIONS.bib` win.
+        """
+        files = self.get_metadata()
+        stated = {"description": files.description, "citation": files.citation}
+        return DatasetInfo(
+            builder=self, **fields | {name: text for name, text in stated.items() if text}
+        )
 
     @abc.abstractmethod
     def _info(self) -> DatasetInfo:
@@ -241,7 +267,8 @@ class DatasetBuilder(ReadsExamples):
             or bool(getattr(download_config, "ignore_duplicates", False)),
             quiet=quiet,
         )
-        info = self._stated_info()
+        # The hooks see the same one: some complete it, with class names that the data tell.
+        info = self._known_info = self._stated_info()
         try:
             with atomic_directory(self._data_dir, overwrite=overwrite) as folder:
                 info.splits = self._write_splits(str(folder), info, options)
@@ -254,6 +281,8 @@ class DatasetBuilder(ReadsExamples):
     def _check_buildable(self) -> None:
         """Refuse a version that the code only reads: it makes the current one."""
         canonical, supported = self._versions()
+        if self.BLOCKED_VERSIONS is not None:
+            self.BLOCKED_VERSIONS.check(self._version, self.config_name, self.name)
         if self._version not in (canonical, max([canonical, *supported])):
             raise BuildError(
                 f"version {self._version} of {self.name!r} can be read, but not built",
@@ -296,16 +325,15 @@ class GeneratorBasedBuilder(DatasetBuilder, skip_registration=True):
         found = self._split_generators(self._download_manager())
         if isinstance(found, Mapping):
             return {str(name): examples for name, examples in found.items()}
-        if not isinstance(found, Iterable) or not all(
-            isinstance(split, SplitGenerator) for split in found
-        ):
+        splits = list(found) if isinstance(found, Iterable) else [found]
+        if not all(isinstance(split, SplitGenerator) for split in splits):
             raise InvalidTypeError(
                 "_split_generators must return a dict of generators or a list of SplitGenerator, "
                 f"got {short_repr(found)}",
                 hint="return {'train': self._generate_examples(...)}",
             )
         generators = {}
-        for split in found:
+        for split in splits:
             if split.name in generators:
                 raise BuildError(f"_split_generators gives two splits called {split.name!r}")
             generators[split.name] = self._generate_examples(**split.gen_kwargs)
