@@ -115,9 +115,8 @@ class FeaturesDict(FeatureConnector, Mapping[str, FeatureConnector]):
 
     def inner_features(self) -> Mapping[str | None, FeatureConnector]:
         """The features, by name; none where a subclass makes something else of the dict."""
-        if self._decodes_itself:
-            return {}
-        return {**self._features}
+        # Keys are None or str to those who ask, so this is another type of dict.
+        return {key: f for key, f in self._features.items() if not self._decodes_itself}
 
     def with_inner_features(self, features: Mapping[str | None, FeatureConnector]) -> Self:
         """A copy with other features."""

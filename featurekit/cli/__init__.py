@@ -16,6 +16,8 @@ __all__ = ["main"]
 _COMMANDS = {
     "build": "featurekit.cli.build",
     "info": "featurekit.cli.info",
+    "inspect": "featurekit.cli.inspect",
+    "infer": "featurekit.cli.infer",
 }
 
 

@@ -80,6 +80,7 @@ class AudioFile:
         sample_rate: In Hz.
         channels: Number of channels.
         frames: Number of samples of each channel, as the header promises.
+        dtype: Name of the samples' dtype, as told above.
 
     Raises:
         DecodeError: It is none of these, is cut short, or says nonsense.
@@ -102,6 +103,8 @@ class AudioFile:
         self.format: str = _FORMATS[self._file.format]
         self.sample_rate: int = self._file.samplerate
         self.channels: int = self._file.channels
+        self._read_as, self._shift = _READ_AS.get(self._file.subtype, ("int16", 0))
+        self.dtype: str = "int8" if self._shift else self._read_as
         self.frames: int = self._file.frames
         if self.frames == _UNKNOWN_LENGTH:
             raise DecodeError(
@@ -125,12 +128,11 @@ class AudioFile:
         """
         import soundfile
 
-        dtype, shift = _READ_AS.get(self._file.subtype, ("int16", 0))
         room = max(_ROOM, _ROOM_PER_BYTE * self._size) // self.channels
         blocks = []
         try:
             while True:
-                blocks.append(self._file.read(room, dtype=dtype, always_2d=True))
+                blocks.append(self._file.read(room, dtype=self._read_as, always_2d=True))
                 if len(blocks[-1]) < room:
                     break
         except soundfile.SoundFileError as error:
@@ -145,7 +147,7 @@ class AudioFile:
                 f"has {len(samples)}",
                 hint="copy the file again",
             )
-        return (samples >> shift).astype(np.int8) if shift else samples
+        return (samples >> self._shift).astype(np.int8) if self._shift else samples
 
 
 def _reason(error: Exception) -> str:

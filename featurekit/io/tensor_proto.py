@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 from google.protobuf.message import DecodeError
+from google.protobuf.unknown_fields import UnknownFieldSet
 
 from featurekit.errors import (
     EncodeError,
@@ -25,7 +26,7 @@ from featurekit.io.message_size import MAX_MESSAGE_BYTES
 from featurekit.optional import import_optional
 from featurekit.proto.tensor_pb2 import TensorProto
 
-__all__ = ["parse_tensor", "serialize_tensor"]
+__all__ = ["parse_tensor", "serialize_tensor", "tensor_header"]
 
 
 class _Type(NamedTuple):
@@ -313,3 +314,30 @@ def _fill(values: npt.NDArray[Any], shape: tuple[int, ...]) -> Any:
 
 def _as_result(array: npt.NDArray[Any]) -> Any:
     return array if array.ndim else array[()]
+
+
+def tensor_header(serialized: bytes) -> tuple[str, tuple[int, ...]]:
+    """The dtype's name and the shape of a serialized TensorProto, without making the array.
+
+    Raises:
+        ParseError: The bytes are no TensorProto, have fields that it has not, no known dtype
+            or shape, or not the values that these need.
+
+    >>> tensor_header(serialize_tensor(np.int32([[1, 2], [3, 4]])))
+    ('int32', (2, 2))
+    """
+    proto = _message(serialized)
+    name = _NAMES.get(proto.dtype, "")
+    if name not in _TYPES or not proto.HasField("tensor_shape") or len(UnknownFieldSet(proto)):
+        raise ParseError("expected a TensorProto with a dtype and a shape, and nothing else")
+    shape = _shape(proto)
+    values = getattr(proto, _TYPES[name].field)
+    if proto.tensor_content and name != "string":
+        extra = name.startswith(("bfloat", "float8"))
+        itemsize = (1 + (name == "bfloat16")) if extra else np.dtype(name).itemsize
+        fits = len(proto.tensor_content) == math.prod(shape) * itemsize
+    else:
+        fits = bool(values or proto.tensor_content) or math.prod(shape) == 0
+    if not fits:
+        raise ParseError(f"the values do not fill shape {shape}")
+    return name, shape

@@ -1,0 +1,25 @@
+"""Schemas of record files: what is in them, and which features they fit.
+
+The public names are imported when they are first used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from featurekit import lazy
+
+if TYPE_CHECKING:
+    from featurekit.schema.inference import Inferred, infer
+    from featurekit.schema.inspection import Inspection, inspect
+
+__all__ = ["Inferred", "Inspection", "infer", "inspect"]
+
+_MODULES = {
+    "Inferred": "featurekit.schema.inference",
+    "Inspection": "featurekit.schema.inspection",
+    "infer": "featurekit.schema.inference",
+    "inspect": "featurekit.schema.inspection",
+}
+
+__getattr__, __dir__ = lazy.attach(globals(), _MODULES)
