@@ -161,7 +161,7 @@ class Barrier:
         self._admit()
         while self._takes and (size := self._size_for(self._takes[0])):
             take = self._takes.popleft()
-            take.loan = self._lend(size)
+            take.loan = self._lend(size, take.thread)
             self._takers.notify_all()
             self._admit()
 
@@ -198,7 +198,7 @@ class Barrier:
             WaitTimeoutError: There were not enough for so long.
         """
         if size == 0:
-            return Loan([], self._states)
+            return Loan([], self._states, threading.current_thread())
         with self._takers:
             take = _Take(size, closed=self._is_closed(), patient=timeout is not None)
             self._takes.append(take)
@@ -225,7 +225,7 @@ class Barrier:
             return take.size
         return len(self._ready) if self._allow_small_batch and self._is_closed() else 0
 
-    def _lend(self, size: int) -> Loan:
+    def _lend(self, size: int, thread: threading.Thread) -> Loan:
         rows = []
         for _ in range(size):
             _, example = heapq.heappop(self._ready)
@@ -233,7 +233,7 @@ class Barrier:
             if row.is_last:
                 del self._examples[example.key]
                 self._active -= 1
-        loan = Loan(rows, self._states)
+        loan = Loan(rows, self._states, thread)
         if not self._cancelled:
             self._loans.add(loan)
         return loan

@@ -29,9 +29,18 @@ class NextQueuedSequenceBatch:
         barrier: Where they come from.
         specs: The declared inputs.
         num_unroll: Steps of a segment, `U` below.
+        saver: What must not be forgotten, and so be closed, as long as the batch is used.
     """
 
-    def __init__(self, loan: Loan, barrier: Barrier, specs: InputSpecs, num_unroll: int) -> None:
+    def __init__(
+        self,
+        loan: Loan,
+        barrier: Barrier,
+        specs: InputSpecs,
+        num_unroll: int,
+        saver: object = None,
+    ) -> None:
+        self._saver = saver
         self._loan = loan
         self._barrier = barrier
         self._specs = specs

@@ -30,23 +30,24 @@ class Loan:
     Args:
         rows: The segments.
         states: Names of all states.
+        thread: The thread that takes the batch.
 
     Attributes:
         rows: The segments.
         saved: The states that were saved: name to arrays for the whole batch.
         missing: Names of the states that were not.
         dropped: Whether the batch is gone, so that nobody can save them.
-        thread: The thread that took the batch.
+        thread: That thread.
         batch: The batch itself, once there is one.
         open: Whether any row has a successor.
     """
 
-    def __init__(self, rows: list[Row], states: Iterable[str]) -> None:
+    def __init__(self, rows: list[Row], states: Iterable[str], thread: threading.Thread) -> None:
         self.rows = rows
         self.saved: dict[str, Any] = {}
         self.missing = list(states)
         self.dropped = False
-        self.thread = threading.current_thread()
+        self.thread = thread
         self.batch: weakref.ref[object] | None = None
         self.open = any(not row.is_last for row in rows)
 

@@ -293,7 +293,7 @@ class SequenceQueueingStateSaver:
             self.close(cancel_pending_enqueues=True)
             raise
         return NextQueuedSequenceBatch(
-            loan, self._barrier, self._splitter.specs, self._splitter.num_unroll
+            loan, self._barrier, self._splitter.specs, self._splitter.num_unroll, self
         )
 
     def __iter__(self) -> Iterator[NextQueuedSequenceBatch]:

@@ -60,6 +60,11 @@ class Stage:
             )
         assert settled
 
+    def wait_until_asleep(self, thread):
+        """Wait until a thread that was not started here is blocked."""
+        with self._changed:
+            assert self._changed.wait_for(lambda: thread in self._asleep, 60)
+
 
 class Call:
     """A call in a thread of its own; `result` or `error` when it has `ended`."""
