@@ -219,10 +219,11 @@ cdef class _Batch:
         cdef Table* steps = NULL
         try:
             self.features_plan = _plan(features, False)
-            self.lists_plan = _plan(() if lists is None else lists, True)
+            if lists is not None:
+                self.lists_plan = _plan(lists, True)
         except UnicodeEncodeError:  # a key that no record can have
             return False
-        if self.features_plan.contradictory or self.lists_plan.contradictory:
+        if self.features_plan.contradictory or (lists is not None and self.lists_plan.contradictory):
             return False
         self.features_counts = self.open(&self.features, self.features_plan)
         if lists is not None:
@@ -251,7 +252,7 @@ cdef class _Batch:
             table.sinks[number].expected *= self.size
         table.ignored.progress = &self.progress
         table.found.width = sizeof(Found)
-        table.num_guesses = plan.size + MORE_GUESSES
+        table.num_guesses = plan.size + MORE_GUESSES if self.size > 1 else 0
         table.guesses = <int32_t*>_zeros(table.num_guesses, sizeof(int32_t))
         memset(table.guesses, 0xFF, table.num_guesses * sizeof(int32_t))
         return counts
