@@ -57,7 +57,7 @@ def pack_key(key: Key) -> bytes:
         InvalidTypeError: The key is not bytes, str or int.
         InvalidArgumentError: A str key has no UTF-8 form.
     """
-    plain = plain_key(key)
+    plain = key if type(key) in (str, int, bytes) else plain_key(key)
     if isinstance(plain, str):
         return _STR + _utf8(plain)
     if isinstance(plain, bytes):
@@ -120,7 +120,7 @@ def hash_key(salt: str | bytes, key: Key) -> int:
 
 def _hashed_text(packed: bytes) -> bytes:
     text = packed[1:]
-    if packed.startswith(_STR):
+    if packed[:1] == _STR:
         return text.replace(b"\\", b"/")  # paths hash alike on every platform
     return text
 

@@ -109,7 +109,8 @@ class Tensor(FeatureConnector):
                 f"text cannot have encoding={self._encoding.value!r}",
                 hint="leave the encoding out: text and bytes are stored as they are",
             )
-        if self._dtype == np.float64 and not self._is_encoded and not registry.is_loading():
+        self._is_rounded = self._dtype == np.float64 and not self._is_encoded
+        if self._is_rounded and not registry.is_loading():
             _warn_of_rounding()
 
     @property
@@ -172,8 +173,10 @@ class Tensor(FeatureConnector):
         return array
 
     def _check_range(self, array: np.ndarray[Any, Any]) -> None:
-        if self._dtype == np.float64 and not self._is_encoded:
+        if self._is_rounded:
             narrow_float(array, np.float32)  # as it will be stored
+        if self._minimum is None and self._maximum is None:
+            return
         bounds = (
             (self._minimum, np.less, "below the minimum"),
             (self._maximum, np.greater, "above the maximum"),

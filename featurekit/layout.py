@@ -171,7 +171,7 @@ def _check_keys(leaves: Sequence[Leaf]) -> None:
 
 def _find(tree: Any, path: Path) -> Any:
     for index, part in enumerate(path):
-        if not isinstance(tree, Mapping):
+        if type(tree) is not dict and not isinstance(tree, Mapping):
             raise EncodeTypeError(
                 f"expected a dict, got {type(tree).__name__} {short_repr(tree)}",
                 hint="encode_example must return what get_serialized_info declares",

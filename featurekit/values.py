@@ -41,6 +41,8 @@ def as_array(value: Any, dtype: np.dtype[Any], shape: Shape) -> np.ndarray[Any, 
     """
     if isinstance(value, np.ndarray):
         array = _checked_array(value, dtype)
+    elif shape == () and _surely_fits(value, dtype):
+        return np.array(value, dtype)
     elif is_string(dtype):
         array = _strings(value)
     else:
@@ -49,8 +51,24 @@ def as_array(value: Any, dtype: np.dtype[Any], shape: Shape) -> np.ndarray[Any, 
     return array
 
 
+# What a Python scalar may be to fit a dtype, and do so without further ado: of which type,
+# and between which bounds.
+_RANGES: dict[str, tuple[type, Any, Any]] = {
+    **{code: (int, int(np.iinfo(code).min), int(np.iinfo(code).max)) for code in "bBhHiIlLqQ"},
+    **{code: (float, float(np.finfo(code).min), float(np.finfo(code).max)) for code in "efd"},
+}
+
+
+def _surely_fits(value: Any, dtype: np.dtype[Any]) -> bool:
+    """Whether a scalar is of the commonest kind; else the rules below decide."""
+    found = _RANGES.get(dtype.char)
+    return found is not None and type(value) is found[0] and found[1] <= value <= found[2]
+
+
 def check_shape(got: tuple[int, ...], expected: Shape) -> None:
     """Raise an `EncodeError` where a shape does not fit the declared one."""
+    if got == expected:
+        return
     fits = len(got) == len(expected) and all(
         want is None or want == size for size, want in zip(got, expected, strict=True)
     )
@@ -93,6 +111,8 @@ def _strings(value: Any) -> np.ndarray[Any, Any]:
         scalar[()] = _as_bytes(value)
         return scalar
     nested = value if isinstance(value, np.ndarray) else _object_array(value)
+    if nested.ndim == 0 and type(nested.item()) is bytes:
+        return nested
     array = np.empty(nested.shape, object)
     for index, item in enumerate(nested.flat):
         array.flat[index] = _as_bytes(item)

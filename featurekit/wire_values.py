@@ -39,16 +39,19 @@ def kind_of(dtype: np.dtype[Any]) -> Kind:
     )
 
 
+_OF_LISTS = frozenset(kind.dtype for kind in Kind)
+
+
 def to_wire(array: Array) -> Array:
-    """The values of an array, flat, in the dtype of their kind of list."""
-    flat = array.reshape(-1)
-    if flat.dtype.kind == "O":
-        return flat
-    if flat.dtype == np.uint64:
-        return np.ascontiguousarray(flat).view(np.int64)
-    if flat.dtype == np.float64:
-        return narrow_float(flat, np.float32)
-    return flat.astype(np.float32 if flat.dtype.kind == "f" else np.int64, copy=False)
+    """The values of an array in the dtype of their kind of list."""
+    dtype = array.dtype
+    if dtype in _OF_LISTS:
+        return array
+    if dtype == np.uint64:
+        return np.ascontiguousarray(array).view(np.int64)
+    if dtype == np.float64:
+        return narrow_float(array, np.float32)
+    return array.astype(np.float32 if dtype.kind == "f" else np.int64)
 
 
 def from_wire(values: Array, dtype: np.dtype[Any]) -> Array:
