@@ -63,9 +63,12 @@ class Inspection:
         """The report."""
         seen = self.statistics
         blocks = ["\n".join(self._head())]
-        blocks += [_key_table(seen.keys, seen.examples, _ragged_lines(seen))] if seen.keys else []
+        if seen.keys:
+            blocks.append(_key_table(seen.keys, seen.examples))
+        if ragged := list(_ragged(seen)):
+            blocks.append("\n".join(ragged))
         if seen.context:
-            blocks.append(f"context\n{_key_table(seen.context, seen.sequences, [])}")
+            blocks.append(f"context\n{_key_table(seen.context, seen.sequences)}")
         if seen.lists:
             blocks.append(f"feature lists\n{_list_table(seen.lists, seen.sequences)}")
         if seen.uncounted:
@@ -156,23 +159,21 @@ def _payloads(seen: Statistics) -> Iterator[str]:
             yield what if count == seen.records else f"{what}: {many(count, 'record')}"
 
 
-def _ragged_lines(seen: Statistics) -> list[str]:
-    """What is said below the table of lists of lists."""
-    return [
-        f"{ragged.name}: {ragged.levels} levels of lists, in TFDS's form"
-        for ragged in seen.ragged.values()
-        if ragged.fits
-    ]
+def _ragged(seen: Statistics) -> Iterator[str]:
+    """A line on each feature of lists of lists."""
+    for name, ragged in sorted(seen.ragged.items()):
+        if ragged.fits:
+            yield _printable(f"{name}/...: {ragged.levels} levels of lists, as TFDS stores them")
 
 
-def _key_table(keys: Mapping[str, KeyStatistics], records: int, below: list[str]) -> str:
+def _key_table(keys: Mapping[str, KeyStatistics], records: int) -> str:
     rows = [("key", "kind", "records", "values", "what")]
     for name in sorted(keys):
         key = keys[name]
         count = "all" if key.records == records else f"{key.records:,}"
         lengths = range_in_words(key.lengths)
         rows.append((name, _kinds(key), count, lengths, values_in_words(key)))
-    return "\n".join([_table(rows), *below])
+    return _table(rows)
 
 
 def _list_table(lists: Mapping[str, ListStatistics], records: int) -> str:

@@ -17,7 +17,7 @@ _NAMES = {
     "tensor": "serialized tensor",
     "Example": "serialized Example",
     "SequenceExample": "serialized SequenceExample",
-    "bytes": "bytes",
+    "bytes": "binary",
     "empty": "empty",
 }
 
@@ -60,7 +60,8 @@ def contents_in_words(content: ContentStatistics) -> str:
     if content.dtypes and (content.kind == "tensor" or content.dtypes != {"uint8"}):
         parts.append(" or ".join(sorted(content.dtypes)))
     if content.kind != "empty":
-        parts.append(f"({range_in_words(content.sizes)} bytes)")
+        unit = "byte" if content.sizes.fixed == 1 else "bytes"
+        parts.append(f"({range_in_words(content.sizes)} {unit})")
     if content.damaged:
         parts.append(f"({content.damaged} damaged)")
     return " ".join(parts)
@@ -81,7 +82,7 @@ def _counted(key: KeyStatistics, parts: list[str]) -> list[str]:
     if len(key.contents) < 2:
         return parts
     counts = (content.count for content in key.contents.values())
-    return [f"{count} {part}" for count, part in zip(counts, parts, strict=False)]
+    return [f"{count} of {part}" for count, part in zip(counts, parts, strict=False)]
 
 
 def _first(key: KeyStatistics) -> str:
