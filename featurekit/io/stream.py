@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Literal
 
 from featurekit.errors import CorruptRecordError, add_location
 from featurekit.io.compression import ByteSource
 from featurekit.io.faults import record_fault
-from featurekit.io.framing import Block, read_block
+from featurekit.io.framing import Block, Fault, read_block
 from featurekit.io.resync import Resynchroniser
 from featurekit.io.window import Window
 
@@ -49,17 +49,27 @@ class RecordStream:
         source: Where the bytes come from, uncompressed.
         on_corrupt: What to do at a damaged record; see `TFRecordReader`.
         check_crc: Whether to check both checksums of each record.
+        on_error: Called with each error that is not raised, and with what is wrong with the
+            record; None where it is cut.
 
     Attributes:
         lost: What was left out so far.
     """
 
-    def __init__(self, source: ByteSource, on_corrupt: OnCorrupt, check_crc: bool) -> None:
+    def __init__(
+        self,
+        source: ByteSource,
+        on_corrupt: OnCorrupt,
+        check_crc: bool,
+        *,
+        on_error: Callable[[CorruptRecordError, Fault | None], None] | None = None,
+    ) -> None:
         self.lost = Loss()
         self._window = Window(source, _BLOCK_BYTES)
         self._resynchroniser = Resynchroniser(self._window)
         self._on_corrupt = on_corrupt
         self._check_crc = check_crc
+        self._on_error = on_error
         self._good = 0  # records given
         self._noted: CorruptRecordError | None = None  # the latest error that was not raised
 
@@ -85,7 +95,7 @@ class RecordStream:
             at_end = block.fault is None and not window.load(1)
             if at_end and window.broken in (None, self._noted):
                 return
-            self._handle(self._error(block))
+            self._handle(self._error(block), block.fault)
             if not at_end:
                 self._pass_over(block)
             if at_end or self._on_corrupt == "stop":
@@ -99,9 +109,11 @@ class RecordStream:
             return window.broken
         return record_fault(window, block, record)
 
-    def _handle(self, error: CorruptRecordError) -> None:
+    def _handle(self, error: CorruptRecordError, fault: Fault | None) -> None:
         if self._on_corrupt == "raise":
             raise error
+        if self._on_error is not None:
+            self._on_error(error, fault)
         self._noted = error
         self.lost.errors += 1
         self.lost.first_error = self.lost.first_error or error

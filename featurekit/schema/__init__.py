@@ -12,14 +12,17 @@ from featurekit import lazy
 if TYPE_CHECKING:
     from featurekit.schema.inference import Inferred, infer
     from featurekit.schema.inspection import Inspection, inspect
+    from featurekit.schema.validation import Report, validate
 
-__all__ = ["Inferred", "Inspection", "infer", "inspect"]
+__all__ = ["Inferred", "Inspection", "Report", "infer", "inspect", "validate"]
 
 _MODULES = {
     "Inferred": "featurekit.schema.inference",
     "Inspection": "featurekit.schema.inspection",
+    "Report": "featurekit.schema.validation",
     "infer": "featurekit.schema.inference",
     "inspect": "featurekit.schema.inspection",
+    "validate": "featurekit.schema.validation",
 }
 
 __getattr__, __dir__ = lazy.attach(globals(), _MODULES)
