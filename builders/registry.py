@@ -12,7 +12,7 @@ from featurekit.errors import UnknownNameError, did_you_mean
 if TYPE_CHECKING:
     from featurekit.builders.base import DatasetBuilder
 
-__all__ = ["builder_class", "builder_name", "catalog", "is_known", "register"]
+__all__ = ["builder_class", "builder_name", "catalog", "is_known", "names", "register"]
 
 _CATALOG = "featurekit.builders.catalog"
 
@@ -32,6 +32,11 @@ def catalog() -> list[str]:
     return sorted(_SHIPPED)
 
 
+def names() -> list[str]:
+    """Names of all builders: those of this process, and those that featurekit ships."""
+    return sorted({*_registered, *_SHIPPED})
+
+
 def is_known(name: str) -> bool:
     """Whether there is a builder of that name."""
     return name in _registered or name in _SHIPPED
@@ -48,9 +53,8 @@ def builder_class(name: str) -> type[DatasetBuilder]:
     try:
         return _registered[name]
     except KeyError:
-        known = {*_registered, *_SHIPPED}
         raise UnknownNameError(
-            f"there is no builder {name!r}{did_you_mean(name, known)}",
+            f"there is no builder {name!r}{did_you_mean(name, names())}",
             hint="give the path of the Python file that defines it, or import it first",
         ) from None
 

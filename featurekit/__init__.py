@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from featurekit import lazy
 
 if TYPE_CHECKING:
-    from featurekit import builders, connectors, decode, errors, io, schema, sequences, testing
+    from featurekit import builders, connectors, decode, errors, io, schema, sequences, testing, tfds
     from featurekit.builders.base import GeneratorBasedBuilder, SplitGenerator
     from featurekit.builders.config import BuilderConfig
     from featurekit.builders.metadata import write_metadata
@@ -94,6 +94,7 @@ __all__ = [
     "sequences",
     "split_for_process",
     "testing",
+    "tfds",
     "write_dataset",
     "write_metadata",
 ]
@@ -143,6 +144,7 @@ _MODULES = {
     "sequences": "featurekit.sequences",
     "split_for_process": "featurekit.dataset.even_splits",
     "testing": "featurekit.testing",
+    "tfds": "featurekit.tfds",
     "write_dataset": "featurekit.builders.write",
     "write_metadata": "featurekit.builders.metadata",
 }

@@ -41,6 +41,13 @@ __all__ = ["command"]
     show_default=True,
     help="Processes that encode examples; each runs the whole generator.",
 )
+@click.option(
+    "--tfds-names",
+    is_flag=True,
+    default=None,
+    help="Let the file find featurekit where it imports TFDS and TensorFlow. [default: where "
+    "TFDS is not installed]",
+)
 @click.option("--overwrite", is_flag=True, help="Build again where the dataset is there.")
 @click.option("--quiet", "-q", is_flag=True, help="Show no progress.")
 def command(
@@ -51,6 +58,7 @@ def command(
     num_hosts: int,
     num_shards: int | None,
     num_processes: int,
+    tfds_names: bool | None,
     overwrite: bool,
     quiet: bool,
 ) -> None:
@@ -64,7 +72,8 @@ def command(
       featurekit build digits --data-dir data
       featurekit build pets/pets_dataset_builder.py --config small
     """  # noqa: D301  # click needs the backspace character
-    builder = find_builder_class(name_or_file)(data_dir=data_dir, config=config, version=version)
+    cls = find_builder_class(name_or_file, tfds_names=tfds_names)
+    builder = cls(data_dir=data_dir, config=config, version=version)
     if builder.is_prepared() and not overwrite:
         click.echo("The dataset is there already; build it again with --overwrite.\n", err=True)
     builder.download_and_prepare(
