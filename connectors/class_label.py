@@ -14,6 +14,7 @@ import numpy as np
 
 from featurekit.connector import Documentation
 from featurekit.connectors.tensor import Tensor
+from featurekit.direct import DirectSpec
 from featurekit.errors import (
     EncodeError,
     EncodeTypeError,
@@ -188,6 +189,12 @@ class ClassLabel(Tensor):
                 hint="use -1 for an example without a label",
             )
         return np.int64(number)
+
+    def direct_spec(self) -> DirectSpec | None:
+        """The numbers of the classes and -1, unless an author's subclass has other rules."""
+        if type(self) is not ClassLabel or self._num_classes is None:
+            return None
+        return DirectSpec(self._dtype, (), limits=(-1, self._num_classes - 1))
 
     def _from_name(self, name: str | bytes) -> int:
         try:

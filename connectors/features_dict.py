@@ -6,10 +6,11 @@ import functools
 import html
 import os
 from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from featurekit.connector import Documentation, FeatureConnector, decode_at, encode_at
 from featurekit.connectors.tensor import Tensor
+from featurekit.direct import direct_encoder
 from featurekit.dtypes import as_dtype, dtype_name
 from featurekit.errors import (
     EncodeTypeError,
@@ -22,6 +23,9 @@ from featurekit.errors import (
 from featurekit.feature_json import ProtoContent
 from featurekit.nesting import stack, unstack
 from featurekit.tensor_info import TensorInfo, Tree
+
+if TYPE_CHECKING:
+    from featurekit.native.direct_encoder import DirectEncoder
 
 __all__ = ["FeaturesDict", "to_feature"]
 
@@ -136,6 +140,13 @@ class FeaturesDict(FeatureConnector, Mapping[str, FeatureConnector]):
         """
         self._check_keys(value)
         return {key: encode_at(f, value[key], key) for key, f in self._features.items()}
+
+    @functools.cached_property
+    def _direct_encoder(self) -> DirectEncoder | None:
+        own = (type(self).encode_example, type(self).get_serialized_info)
+        if own != (FeaturesDict.encode_example, FeaturesDict.get_serialized_info):
+            return None
+        return direct_encoder({key: f.direct_spec() for key, f in self._features.items()})
 
     def _check_keys(self, value: Any) -> None:
         if not isinstance(value, Mapping):

@@ -12,6 +12,7 @@ import numpy as np
 
 from featurekit import registry
 from featurekit.connector import Documentation, FeatureConnector
+from featurekit.direct import DirectSpec
 from featurekit.dtypes import as_dtype, dtype_name, is_string
 from featurekit.errors import (
     DecodeError,
@@ -159,6 +160,14 @@ class Tensor(FeatureConnector):
             return {"shape": np.array(array.shape, np.int32), "value": data}
         self._check_recoverable(array.shape)
         return data
+
+    def direct_spec(self) -> DirectSpec | None:
+        """Dtype and shape, unless there are an encoding, bounds or an author's own rules."""
+        own = (type(self).encode_example, type(self).get_serialized_info)
+        if own != (Tensor.encode_example, Tensor.get_serialized_info):
+            return None
+        bounded = self._minimum is not None or self._maximum is not None
+        return None if self._is_encoded or bounded else DirectSpec(self._dtype, self._shape)
 
     def encode_batch_example(self, values: Any) -> Any:
         """Encode all elements of an array at once where they are stored as they are."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from featurekit.connector import Documentation
 from featurekit.connectors.tensor import Tensor
+from featurekit.direct import DirectSpec
 from featurekit.errors import EncodeTypeError, SchemaError, short_repr
 from featurekit.feature_json import ProtoContent
 from featurekit.tensor_info import TensorInfo
@@ -59,6 +60,10 @@ class Text(Tensor):
                 hint="declare Sequence(Text()) for several",
             )
         return super().encode_example(value)
+
+    def direct_spec(self) -> DirectSpec | None:
+        """One text, unless an author's subclass has other rules."""
+        return DirectSpec(self._dtype, ()) if type(self) is Text else None
 
     def to_json_content(self) -> Any:
         """Nothing: the class says it all."""

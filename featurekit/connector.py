@@ -34,11 +34,12 @@ import json
 import os
 import pathlib
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from featurekit import feature_json, registry
+from featurekit.direct import DirectSpec
 from featurekit.dtypes import dtype_name
 from featurekit.errors import (
     FeatureKitError,
@@ -51,6 +52,9 @@ from featurekit.errors import (
 from featurekit.layout import Layout
 from featurekit.nesting import map_nested, stack, unstack
 from featurekit.tensor_info import TensorInfo, Tree, map_tree
+
+if TYPE_CHECKING:
+    from featurekit.native.direct_encoder import DirectEncoder
 
 __all__ = ["Documentation", "FeatureConnector"]
 
@@ -223,7 +227,18 @@ class FeatureConnector(abc.ABC):
         Raises:
             EncodeError: A value does not fit its feature; says which.
         """
-        return self.layout.serialize(self.encode_example(example))
+        encoder = self._direct_encoder
+        record = None if encoder is None else encoder.encode(example)
+        return self.layout.serialize(self.encode_example(example)) if record is None else record
+
+    def direct_spec(self) -> DirectSpec | None:
+        """What the feature takes, where `encode_example` does no more than check it."""
+        return None
+
+    @functools.cached_property
+    def _direct_encoder(self) -> DirectEncoder | None:
+        """What does `encode_example` and `layout.serialize` in one step, where it can."""
+        return None
 
     def deserialize_example(self, record: bytes, *, decoders: Any = None) -> Any:
         """Read an example from the bytes of a tf.train.Example.

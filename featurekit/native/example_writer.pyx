@@ -11,19 +11,20 @@ cimport numpy as cnp
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memcpy
 
+from featurekit.native.fields cimport (
+    LONGEST_MESSAGE,
+    TAG_1,
+    TAG_2,
+    begin_field,
+    field_size,
+    write_field,
+)
 from featurekit.native.sinks cimport BYTES, FLOAT, INT64, NO_KIND
-from featurekit.native.varints cimport varint_size, write_varint
+from featurekit.native.varints cimport write_varint
 from featurekit.native.wire cimport MAX_VARINT
 
 cnp.import_array()
-
-cdef enum:
-    LONGEST_MESSAGE = 0x7FFFFFFF
-    TAG_1 = 10  # field number << 3 | length-delimited
-    TAG_2 = 18
-
 
 def write_example(features):
     """The serialized Example, or None where protobuf's implementation shall decide."""
@@ -39,13 +40,13 @@ def write_example(features):
         if entry is None:
             return None
         entries.append(entry)
-        size += _field_size(entry.size)
-    if _field_size(size) > LONGEST_MESSAGE:
+        size += field_size(entry.size)
+    if field_size(size) > LONGEST_MESSAGE:
         return None
     if not entries:
         return b""
-    message = PyBytes_FromStringAndSize(NULL, _field_size(size))
-    cdef uint8_t* p = _begin_field(<uint8_t*>PyBytes_AS_STRING(message), TAG_1, size)
+    message = PyBytes_FromStringAndSize(NULL, field_size(size))
+    cdef uint8_t* p = begin_field(<uint8_t*>PyBytes_AS_STRING(message), TAG_1, size)
     for entry in entries:
         p = entry.write(p)
     return message
@@ -71,25 +72,25 @@ cdef class _Entry:
 
     cdef void measure(self) noexcept:
         if self.kind != BYTES and self.numbers_size:
-            self.list_size = _field_size(self.numbers_size)
+            self.list_size = field_size(self.numbers_size)
         if self.kind != NO_KIND:
-            self.feature_size = _field_size(self.list_size)
-        self.size = _field_size(len(self.key)) + _field_size(self.feature_size)
+            self.feature_size = field_size(self.list_size)
+        self.size = field_size(len(self.key)) + field_size(self.feature_size)
 
     cdef uint8_t* write(self, uint8_t* p) noexcept:
-        p = _begin_field(p, TAG_1, self.size)
-        p = _write_field(p, TAG_1, <const uint8_t*>PyBytes_AS_STRING(self.key), len(self.key))
-        p = _begin_field(p, TAG_2, self.feature_size)
+        p = begin_field(p, TAG_1, self.size)
+        p = write_field(p, TAG_1, <const uint8_t*>PyBytes_AS_STRING(self.key), len(self.key))
+        p = begin_field(p, TAG_2, self.feature_size)
         if self.kind == NO_KIND:
             return p
-        p = _begin_field(p, self.kind << 3 | 2, self.list_size)
+        p = begin_field(p, self.kind << 3 | 2, self.list_size)
         if self.kind == BYTES:
             for text in self.texts:
-                p = _write_field(
+                p = write_field(
                     p, TAG_1, <const uint8_t*>PyBytes_AS_STRING(text), PyBytes_GET_SIZE(text)
                 )
         elif self.numbers_size:
-            p = _write_field(p, TAG_1, self.numbers, self.numbers_size)
+            p = write_field(p, TAG_1, self.numbers, self.numbers_size)
         return p
 
 
@@ -151,23 +152,5 @@ cdef bint _take_texts(_Entry entry, tuple texts) except -1:
     for text in texts:
         if type(text) is not bytes:
             return False
-        entry.list_size += _field_size(PyBytes_GET_SIZE(text))
+        entry.list_size += field_size(PyBytes_GET_SIZE(text))
     return True
-
-
-cdef inline size_t _field_size(size_t size) noexcept:
-    """Of a field with a one-byte tag that holds `size` bytes."""
-    return 1 + varint_size(size) + size
-
-
-cdef inline uint8_t* _begin_field(uint8_t* p, int tag, size_t size) noexcept:
-    p[0] = <uint8_t>tag
-    return write_varint(p + 1, size)
-
-
-cdef inline uint8_t* _write_field(
-    uint8_t* p, int tag, const uint8_t* data, size_t size
-) noexcept:
-    p = _begin_field(p, tag, size)
-    memcpy(p, data, size)
-    return p + size

@@ -251,6 +251,7 @@ def test_an_error_of_an_authors_connector_keeps_its_type(tmp_path):
 
 
 def test_an_example_of_more_than_2_gib_is_refused_before_it_is_written(tmp_path, monkeypatch):
+    monkeypatch.setenv("FEATUREKIT_NATIVE", "0")
     monkeypatch.setattr("featurekit.io.columns._loaded", written_by_protobuf)
     monkeypatch.setattr("featurekit.io.message_size.MAX_MESSAGE_BYTES", 10_000)
     features = fk.FeaturesDict({"small": np.int64, "video": fk.Tensor(shape=(), dtype=np.object_)})
