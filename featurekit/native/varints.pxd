@@ -1,9 +1,9 @@
 """Runs of varints, as packed int64 lists hold them: the innermost loops.
 
 A varint is 7 bits a byte, lowest first; the top bit says that more follow. Eight bytes
-are loaded at once: the first clear top bit is where the value ends, and three steps of
-mask and shift close the gaps between its groups of 7 bits. No loop, no branch on the
-length, which random data would mispredict.
+are loaded at once: the first two clear top bits are where two values end, and three steps
+of mask and shift close the gaps between the groups of 7 bits of each. There is no branch
+on the lengths of values below 2**28, which random data would mispredict.
 """
 
 from libc.stdint cimport int64_t, uint8_t, uint64_t
@@ -14,6 +14,7 @@ from featurekit.native.wire cimport MAX_VARINT, TOP_BITS, clz64, ctz64, likely, 
 cdef enum:
     WORD = 8
 
+
 cdef inline uint64_t close_gaps(uint64_t word) noexcept nogil:
     """The 56 bits of eight groups of 7 (their top bits are dropped)."""
     word = (word & 0x007F007F007F007FULL) | (word & 0x7F007F007F007F00ULL) >> 1
@@ -21,25 +22,35 @@ cdef inline uint64_t close_gaps(uint64_t word) noexcept nogil:
     return (word & 0x000000000FFFFFFFULL) | (word & 0x0FFFFFFF00000000ULL) >> 4
 
 
+cdef inline uint64_t up_to(uint64_t bits) noexcept nogil:
+    """All bits up to the lowest of these."""
+    return bits ^ (bits - 1)
+
+
 cdef inline const uint8_t* decode_varints(
     const uint8_t* p, const uint8_t* end, int64_t* out, size_t room, size_t* count
 ) noexcept nogil:
     """Decode until `end`, or until `room` values are written; NULL where malformed."""
     cdef size_t done = 0
-    cdef uint64_t word, stops
+    cdef uint64_t word, first, second  # a stop is the top bit of a value's last byte, clear
     cdef int i
-    while done < room and end - p >= MAX_VARINT:
+    while room - done >= 2 and end - p >= MAX_VARINT:
         word = load64(p)
-        stops = ~word & TOP_BITS
-        if stops == TOP_BITS and room - done >= WORD:
+        first = ~word & TOP_BITS
+        second = first & (first - 1)
+        if first == TOP_BITS and room - done >= WORD:
             for i in range(WORD):
                 out[done + i] = p[i]
             p += WORD
             done += WORD
-        elif likely(stops != 0):
-            # stops ^ (stops - 1) is all bits up to the first stop.
-            out[done] = <int64_t>close_gaps(word & (stops ^ (stops - 1)))
-            p += (ctz64(stops) >> 3) + 1
+        elif likely(second != 0):
+            out[done] = <int64_t>close_gaps(word & up_to(first))
+            out[done + 1] = <int64_t>close_gaps((word & up_to(second)) >> (ctz64(first) + 1))
+            p += (ctz64(second) >> 3) + 1
+            done += 2
+        elif first != 0:
+            out[done] = <int64_t>close_gaps(word & up_to(first))
+            p += (ctz64(first) >> 3) + 1
             done += 1
         else:
             word = close_gaps(word) | <uint64_t>(p[8] & 0x7F) << 56

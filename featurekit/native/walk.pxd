@@ -59,7 +59,7 @@ cdef inline bint keep_int64s(Sink* sink, const uint8_t* p, size_t size) noexcept
     """From varints one after another."""
     cdef const uint8_t* end = p + size
     cdef int64_t* out
-    cdef size_t count
+    cdef size_t count = 0
     if sink.wanted != INT64:
         return are_varints(p, end)
     if sink.values.room - sink.values.used < size:
