@@ -298,6 +298,9 @@ class DatasetBuilder(ReadsExamples):
     def _write_splits(self, folder: str, info: DatasetInfo, options: BuildOptions) -> SplitDict:
         """Write the shards of all splits to a folder."""
 
+    def _download_manager(self) -> Any:
+        return None
+
     def __repr__(self) -> str:
         """Name and folder."""
         return f"{type(self).__name__}({self.identity.full_name}, {self._data_dir!r})"
@@ -338,6 +341,3 @@ class GeneratorBasedBuilder(DatasetBuilder, skip_registration=True):
                 raise BuildError(f"_split_generators gives two splits called {split.name!r}")
             generators[split.name] = self._generate_examples(**split.gen_kwargs)
         return generators
-
-    def _download_manager(self) -> Any:
-        return None

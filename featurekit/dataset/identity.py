@@ -35,6 +35,11 @@ class DatasetIdentity:
     data_dir: str | None = None
 
     @property
+    def identity(self) -> DatasetIdentity:
+        """Itself, so that it can stand for a builder in `DatasetInfo(builder=...)`."""
+        return self
+
+    @property
     def full_name(self) -> str:
         """`name/version`, or `name/config/version`."""
         parts = [self.name, self.config_name, str(self.version)]
