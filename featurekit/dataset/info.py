@@ -38,7 +38,7 @@ class DatasetInfo:
     Builders make one in `_info`; readers get one from a dataset's folder.
 
     Args:
-        builder: The builder; says what the dataset is called.
+        builder: The builder, or an identity; says what the dataset is called.
         identity: The same without a builder.
         description: Of the dataset; indentation and outer blank lines are dropped.
         features: A `FeaturesDict`, or a `Sequence` of dicts.

@@ -81,9 +81,11 @@ class ReadsExamples(abc.ABC):
             return {key: self.as_dataset(item, **options) for key, item in split.items()}
         if isinstance(split, (list, tuple)):
             return type(split)(self.as_dataset(item, **options) for item in split)
-        source = DataSource(self.info, split, decoders=decoders)
         examples = Examples(
-            source, read_config, shuffle_files=shuffle_files, as_supervised=as_supervised
+            self.as_data_source(split, decoders=decoders),
+            read_config,
+            shuffle_files=shuffle_files,
+            as_supervised=as_supervised,
         )
         if batch_size is None:
             return examples
