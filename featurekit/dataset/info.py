@@ -186,12 +186,6 @@ class DatasetInfo:
             if not getattr(self, field):
                 setattr(self, field, getattr(stored, field))
 
-    def as_json(self) -> dict[str, Any]:
-        """The JSON of dataset_info.json."""
-        from featurekit.dataset.info_json import to_json
-
-        return to_json(self)
-
     def __repr__(self) -> str:
         """Everything, one entry a line."""
         entries = {
