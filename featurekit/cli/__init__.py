@@ -18,6 +18,7 @@ _COMMANDS = {
     "info": "featurekit.cli.info",
     "inspect": "featurekit.cli.inspect",
     "infer": "featurekit.cli.infer",
+    "validate": "featurekit.cli.validate",
 }
 
 

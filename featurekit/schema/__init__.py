@@ -12,13 +12,15 @@ from featurekit import lazy
 if TYPE_CHECKING:
     from featurekit.schema.inference import Inferred, infer
     from featurekit.schema.inspection import Inspection, inspect
+    from featurekit.schema.validate_files import FileRules
     from featurekit.schema.validation import Report, validate
 
-__all__ = ["Inferred", "Inspection", "Report", "infer", "inspect", "validate"]
+__all__ = ["FileRules", "Inferred", "Inspection", "Report", "infer", "inspect", "validate"]
 
 _MODULES = {
     "Inferred": "featurekit.schema.inference",
     "Inspection": "featurekit.schema.inspection",
+    "FileRules": "featurekit.schema.validate_files",
     "Report": "featurekit.schema.validation",
     "infer": "featurekit.schema.inference",
     "inspect": "featurekit.schema.inspection",

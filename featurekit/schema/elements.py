@@ -91,5 +91,5 @@ def _concatenated(parts: list[Array]) -> Array:
 def _present(stored: np.ma.MaskedArray[Any, Any]) -> Array:
     """Which records have a value."""
     masks = np.ma.getmaskarray(stored).reshape((len(stored), -1))
-    present: Array = ~np.all(masks, axis=1)  # type: ignore[assignment]
+    present: Array = ~np.all(masks, axis=1)
     return present

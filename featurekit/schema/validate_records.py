@@ -73,8 +73,9 @@ class RecordChecker:
             stored = self._layout.deserialize_batch(records)
         except FeatureKitError:
             return False
-        if any(True for record in records for _ in self._undeclared(_keys(record))):
-            return False
+        for record in records:
+            if not self._known.issuperset(keys := _keys(record)) and any(self._undeclared(keys)):
+                return False
         if any(_are_uneven(group, stored) for group in self._siblings):
             return False
         return not any(True for leaf in self._leaves for _ in leaf.problems(stored))

@@ -24,6 +24,7 @@ from featurekit.schema.findings import Finding, Findings
 from featurekit.schema.leakage import find_leakage
 from featurekit.schema.parallel import map_files
 from featurekit.schema.rules import Severity, selected
+from featurekit.schema.validate_files import FileRules, check_files
 from featurekit.schema.validate_metadata import Metadata, check_metadata
 from featurekit.schema.validate_records import RecordChecker
 from featurekit.schema.validate_shards import (
@@ -85,6 +86,7 @@ class _Options:
     sample: int | None
     leakage: bool
     leakage_features: tuple[str, ...]
+    file_rules: FileRules
     trust: tuple[str, ...]
     num_processes: int | None
     quiet: bool
@@ -96,6 +98,7 @@ def validate(
     sample: int | None = None,
     leakage: bool = False,
     leakage_features: Collection[str] = (),
+    file_rules: FileRules = FileRules(),  # noqa: B008  # cannot be changed
     select: Iterable[str] = (),
     ignore: Iterable[str] = (),
     trust: Iterable[str] = (),
@@ -110,14 +113,16 @@ def validate(
 
     Args:
         *targets: Folders of datasets' versions; folders that hold such folders at any depth;
-            or TFRecord files, whose records are checked against `features`.
-        features: What record files hold; of a dataset, the features where it is too old to
+            or TFRecord files that no metadata speaks of.
+        features: What record files hold; without, their records only have to agree with one
+            another, as `file_rules` says. Of a dataset, the features where it is too old to
             have a features.json.
         sample: Number of records of each split, or of each file, to decode, evenly spread;
             0 for none, None for all.
         leakage: Whether to look for examples that two splits share.
         leakage_features: Names of the features that count for this, such as `["image"]`, or
             `"objects/label"`; none for all.
+        file_rules: How record files without features have to agree.
         select: Codes of the findings to look for, such as `["FK2", "FK401"]`; all by default.
         ignore: Codes of findings to leave out.
         trust: Packages that connector classes named in the files may be imported from.
@@ -126,7 +131,7 @@ def validate(
 
     Raises:
         MissingFileError: A target does not exist.
-        InvalidArgumentError: An argument makes no sense, or record files come without features.
+        InvalidArgumentError: An argument makes no sense.
         UnknownNameError: There is no feature of a name in `leakage_features`.
 
     Example:
@@ -147,28 +152,25 @@ def validate(
         sample,
         leakage,
         tuple(leakage_features),
+        file_rules,
         tuple(trust),
         num_processes,
         quiet,
     )
     report = Report()
     found = Findings()
-    for target in targets:
-        found.extend(_validate_target(os.fspath(target), options, report))
+    paths = [os.fspath(target) for target in targets]
+    for path in paths:
+        if not os.path.exists(path):
+            raise MissingFileError("there is no such file or folder", file=path)
+    for folder in filter(os.path.isdir, paths):
+        for version in _dataset_folders(folder):
+            report.targets.append(version)
+            found.extend(_validate_dataset(version, options, report))
+    if files := [path for path in paths if not os.path.isdir(path)]:
+        found.extend(_validate_files(files, options, report))
     report.findings = [finding for finding in found if finding.code in codes]
     return report
-
-
-def _validate_target(target: str, options: _Options, report: Report) -> Iterator[Finding]:
-    if os.path.isdir(target):
-        for folder in _dataset_folders(target):
-            report.targets.append(folder)
-            yield from _validate_dataset(folder, options, report)
-    elif os.path.exists(target):
-        report.targets.append(target)
-        yield from _validate_file(target, options, report)
-    else:
-        raise MissingFileError("there is no such file or folder", file=target)
 
 
 def _dataset_folders(folder: str) -> list[str]:
@@ -244,20 +246,25 @@ def _content_keys(features: FeatureConnector | None, names: Sequence[str]) -> tu
     return tuple(names)
 
 
-def _validate_file(path: str, options: _Options, report: Report) -> Iterator[Finding]:
-    """Check a record file that no metadata speaks of."""
+def _validate_files(paths: Sequence[str], options: _Options, report: Report) -> Iterator[Finding]:
+    """Check record files that no metadata speaks of, together."""
+    report.targets.extend(paths)
     if options.features is None:
-        raise InvalidArgumentError(
-            "what the records of a file hold must be known to check them",
-            file=path,
-            hint="give features=, from fk.schema.infer, or the folder of the dataset",
-        )
-    task = ShardTask(path)
-    if options.sample is not None:
-        task = dataclasses.replace(task, sample=_spread(options.sample, _count(path)))
-    shard = check_shard(task, RecordChecker(options.features))
-    report.add([shard])
-    yield from shard.findings
+        findings, records, num_bytes = check_files(paths, options.file_rules)
+        report.shards += len(paths)
+        report.records += records
+        report.decoded += records
+        report.num_bytes += num_bytes
+        yield from findings
+        return
+    checker = RecordChecker(options.features)
+    for path in paths:
+        task = ShardTask(path)
+        if options.sample is not None:
+            task = dataclasses.replace(task, sample=_spread(options.sample, _count(path)))
+        shard = check_shard(task, checker)
+        report.add([shard])
+        yield from shard.findings
 
 
 def _count(path: str) -> int:
