@@ -18,6 +18,7 @@ __all__ = [
     "dtype_of",
     "gather",
     "is_array",
+    "is_traced",
     "join",
     "own",
     "select",
@@ -43,6 +44,12 @@ def library(array: Any) -> str:
 def is_array(value: Any) -> bool:
     """Whether it is an array or scalar of NumPy, PyTorch or JAX."""
     return isinstance(value, (np.ndarray, np.generic)) or library(value) != "numpy"
+
+
+def is_traced(value: Any) -> bool:
+    """Whether it stands for an array in a function that JAX traces."""
+    jax = sys.modules.get("jax")
+    return jax is not None and isinstance(value, jax.core.Tracer)
 
 
 def dtype_of(array: Any) -> str:

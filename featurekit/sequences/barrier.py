@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-import heapq
 import threading
 import weakref
 from collections import deque
@@ -18,8 +16,9 @@ from featurekit.errors import (
     WaitTimeoutError,
 )
 from featurekit.sequences.example import Example
-from featurekit.sequences.loan import Loan, Loans, Row
+from featurekit.sequences.loan import Loan, Loans
 from featurekit.sequences.progress import Progress
+from featurekit.sequences.segment_queue import Contents, SegmentQueue
 from featurekit.sequences.states import StateRow
 
 __all__ = ["Barrier"]
@@ -45,11 +44,9 @@ class _Take:
 class Barrier:
     """Segments of examples: those that are ready, and those that wait for their states.
 
-    Of each example one segment at most is ready, or else the states it needs are on loan to
-    whoever took the segment before. Ready ones leave by the rank of their example.
-
-    One lock guards everything. Threads sleep until something happens that concerns them; an
-    insert until there is room, a take until there is a batch.
+    Threads sleep until something happens that concerns them: an insert until there is room, a
+    take until there is a batch. A segment that was taken is on loan until the states that its
+    successor starts from are saved. One lock guards everything.
 
     Args:
         capacity: How many examples may be active, or None.
@@ -63,18 +60,11 @@ class Barrier:
         lock = threading.RLock()  # of the reentrant kind: see attach
         self._inserts = threading.Condition(lock)
         self._takers = threading.Condition(lock)
-        self._capacity = capacity
         self._allow_small_batch = allow_small_batch
         self._states = tuple(states)
-        self._examples: dict[bytes, Example] = {}  # all that are not finished
-        self._arrivals: deque[Example] = deque()  # those of them for which there is no room yet
-        self._ready: list[tuple[int, Example]] = []  # a heap
+        self._queue = SegmentQueue(capacity)
         self._takes: deque[_Take] = deque()
         self._loans = Loans()
-        self._active = 0
-        self._incomplete = 0
-        self._next_rank = 0
-        self._progress = Progress()
         self._feeders = 0
         self._closing = False
         self._cancelled = False
@@ -85,17 +75,22 @@ class Barrier:
     def ready_size(self) -> int:
         """Number of segments that can be taken."""
         with self._takers:
-            return len(self._ready)
+            return self._queue.ready
 
     def incomplete_size(self) -> int:
         """Number of segments that wait for their states, or whose examples wait for room."""
         with self._takers:
-            return self._incomplete
+            return self._queue.incomplete
 
     def active_size(self) -> int:
         """Number of examples that count towards the capacity."""
         with self._takers:
-            return self._active
+            return self._queue.active
+
+    @property
+    def progress(self) -> Progress:
+        """What feeders have read."""
+        return self._queue.progress
 
     @property
     def closing(self) -> bool:
@@ -108,7 +103,7 @@ class Barrier:
         return self._failure is not None
 
     def _is_closed(self) -> bool:
-        return self._closing and not self._arrivals
+        return self._closing and not self._queue.arrivals
 
     # Inserting.
 
@@ -121,71 +116,42 @@ class Barrier:
             WaitTimeoutError: There was no room for so long; the example is not in.
         """
         with self._inserts:
-            self._check_new(example)
-            example.rank = self._next_rank
-            self._next_rank += 1
-            self._examples[example.key] = example
-            self._incomplete += example.count
-            self._arrivals.append(example)
+            if self._closing:
+                raise CancelledError("the saver is closed: no example can be put in any more")
+            self._queue.add(example)
             self._advance()
-            if example.admitted:
-                return
-            self._takers.notify_all()  # they may be waiting for this very thread
-            try:
-                if not self._inserts.wait_for(lambda: example.admitted or self._cancelled, timeout):
-                    raise WaitTimeoutError(
-                        f"there was no room for the example {example.shown} for {timeout} s: "
-                        f"{self._active} are active"
-                    )
-            except BaseException:
-                self._withdraw(example)
-                raise
             if not example.admitted:
-                raise CancelledError(f"inserting {example.shown} was cancelled")
+                self._wait_for_room(example, timeout)
 
-    def _check_new(self, example: Example) -> None:
-        if self._closing:
-            raise CancelledError("the saver is closed: no example can be put in any more")
-        if example.key in self._examples:
-            other = self._examples[example.key]
-            name = next(iter(example.sequences))
-            raise InvalidArgumentError(
-                f"Key {other.full_key(other.segment).decode(errors='replace')} already has a "
-                f"value for component {name!r}: the example {other.shown} is still active",
-                hint="give each example a key of its own; one may come again after its last "
-                "segment was taken",
+    def _wait_for_room(self, example: Example, timeout: float | None) -> None:
+        self._takers.notify_all()  # they may be waiting for this very thread
+        try:
+            self._inserts.wait_for(lambda: example.admitted or self._cancelled, timeout)
+        finally:
+            if not example.admitted and not self._cancelled:
+                self._queue.withdraw(example)
+                self._advance()
+                self._inserts.notify_all()
+        if self._cancelled and not example.admitted:
+            raise CancelledError(f"inserting {example.shown} was cancelled")
+        if not example.admitted:
+            raise WaitTimeoutError(
+                f"there was no room for the example {example.shown} for {timeout} s: "
+                f"{self._queue.active} are active"
             )
 
     def _advance(self) -> None:
-        """Let examples in for which there is room, and hand out batches that are full."""
-        self._admit()
+        """Let examples in for which there is room, and hand out the batches that are full."""
+        admitted = self._queue.admit()
         while self._takes and (size := self._size_for(self._takes[0])):
             take = self._takes.popleft()
             take.loan = self._lend(size, take.thread)
             self._takers.notify_all()
-            self._admit()
-
-    def _admit(self) -> None:
-        while self._arrivals and (self._capacity is None or self._active < self._capacity):
-            example = self._arrivals.popleft()
-            example.admitted = True
-            if example.source_index is not None:
-                self._progress.add(example.source_index)
-            self._active += 1
-            self._make_ready(example)
+            admitted |= self._queue.admit()
+        if admitted:
             self._inserts.notify_all()
-
-    def _make_ready(self, example: Example) -> None:
-        self._incomplete -= 1
-        heapq.heappush(self._ready, (example.rank, example))
-
-    def _withdraw(self, example: Example) -> None:
-        if example in self._arrivals:
-            self._arrivals.remove(example)
-            del self._examples[example.key]
-            self._incomplete -= example.count
-            if example.rank == self._next_rank - 1:
-                self._next_rank -= 1
+        if self._is_closed():
+            self._takers.notify_all()  # there may be nothing to wait for any more
 
     # Taking.
 
@@ -206,47 +172,29 @@ class Barrier:
             try:
                 self._takers.wait_for(lambda: self._is_settled(take), timeout)
             except BaseException:
-                if take.loan is not None:
-                    self._give_back(take.loan)
+                if take.loan is not None:  # interrupted just then
+                    self._loans.discard(take.loan)
+                    self._queue.give_back(take.loan.rows)
                 raise
             finally:
                 if take.loan is None:
                     self._takes.remove(take)
-                    self._advance()
+                self._advance()
             if take.loan is None:
-                raise WaitTimeoutError(
-                    f"there was no batch for {timeout} s: {self._need(take)}",
-                )
+                raise WaitTimeoutError(f"there was no batch for {timeout} s: {self._need(take)}")
             return take.loan
 
     def _size_for(self, take: _Take) -> int:
         """How many segments a take can have now; 0 if it must wait."""
-        if len(self._ready) >= take.size:
+        if self._queue.ready >= take.size:
             return take.size
-        return len(self._ready) if self._allow_small_batch and self._is_closed() else 0
+        return self._queue.ready if self._allow_small_batch and self._is_closed() else 0
 
     def _lend(self, size: int, thread: threading.Thread) -> Loan:
-        rows = []
-        for _ in range(size):
-            _, example = heapq.heappop(self._ready)
-            rows.append(row := Row(example, example.segment))
-            if row.is_last:
-                del self._examples[example.key]
-                self._active -= 1
-        loan = Loan(rows, self._states, thread)
+        loan = Loan(self._queue.take(size), self._states, thread)
         if not self._cancelled:
             self._loans.add(loan)
         return loan
-
-    def _give_back(self, loan: Loan) -> None:
-        """Undo a take whose thread was interrupted before it had the segments."""
-        for row in loan.rows:
-            heapq.heappush(self._ready, (row.example.rank, row.example))
-            if row.is_last:
-                self._examples[row.example.key] = row.example
-                self._active += 1
-        self._loans.discard(loan)
-        self._advance()
 
     def _is_settled(self, take: _Take) -> bool:
         if take.loan is not None:
@@ -269,13 +217,13 @@ class Barrier:
 
     def _has_ended(self, take: _Take) -> bool:
         if self._allow_small_batch:
-            return not self._ready and (take.after_close or not self._loans)
+            return not self._queue.ready and (take.after_close or not self._loans)
         # One segment of an example at a time: more rows than examples can never be.
-        return len(self._ready) + len(self._loans) < take.size
+        return self._queue.ready + len(self._loans) < take.size
 
     def has_lost_states(self) -> bool:
         """Whether what comes next waits for states that nobody is going to save."""
-        blocked = sum(example.source_index is not None for example in self._arrivals)
+        blocked = sum(example.source_index is not None for example in self._queue.arrivals)
         if self._feeders > blocked:
             return False  # they may bring what fills a batch
         waiting = {take.thread for take in self._takes if not take.patient}
@@ -286,7 +234,7 @@ class Barrier:
         return self._loans.unsaved()
 
     def _need(self, take: _Take) -> str:
-        need = f"insufficient elements (requested {take.size}, ready {len(self._ready)})"
+        need = f"insufficient elements (requested {take.size}, ready {self._queue.ready})"
         return f"{need}{self._loans.unsaved()}"
 
     # Saving.
@@ -309,11 +257,10 @@ class Barrier:
             loan.saved[name] = value
             if loan.missing or not loan.open:
                 return
-            for number, (example, segment) in enumerate(loan.rows):
-                if segment + 1 < example.count:
-                    example.segment = segment + 1
-                    example.states = {k: StateRow(v, number) for k, v in loan.saved.items()}
-                    self._make_ready(example)
+            for number, row in enumerate(loan.rows):
+                if not row.is_last:
+                    states = {name: StateRow(saved, number) for name, saved in loan.saved.items()}
+                    self._queue.go_on(row.example, states)
             self._loans.discard(loan)
             self._advance()
             self._takers.notify_all()  # those who wait for states have fewer to wait for
@@ -352,21 +299,17 @@ class Barrier:
         with self._inserts:
             self._closing = True
             if cancel:
-                self._cancel()
+                self._cancelled = True
+                self._queue.drop_incomplete()
+                self._loans.clear()
             self._advance()
             self._takers.notify_all()
             self._inserts.notify_all()
             # Not for those of feeders: this may be the thread that takes.
-            self._inserts.wait_for(lambda: all(e.source_index is not None for e in self._arrivals))
+            self._inserts.wait_for(
+                lambda: all(e.source_index is not None for e in self._queue.arrivals)
+            )
             self._takers.notify_all()
-
-    def _cancel(self) -> None:
-        self._cancelled = True
-        for example in self._arrivals:
-            del self._examples[example.key]
-        self._arrivals.clear()
-        self._loans.clear()
-        self._incomplete = 0
 
     # Feeders.
 
@@ -391,8 +334,8 @@ class Barrier:
 
     # Checkpoints.
 
-    def snapshot(self) -> tuple[list[Example], int, Progress]:
-        """Copies of the active examples by rank, the next rank, and what feeders have read.
+    def contents(self) -> Contents:
+        """What it holds; see `SegmentQueue.contents`.
 
         Raises:
             UnsavedStateError: States of a batch are not saved.
@@ -406,29 +349,14 @@ class Barrier:
                     f"a checkpoint needs all states of the batches taken{self.unsaved()}",
                     hint="take the checkpoint after save_state and before the next batch",
                 )
-            inside = [dataclasses.replace(e) for e in self._examples.values() if e.admitted]
-            next_rank = min((e.rank for e in self._arrivals), default=self._next_rank)
-            progress = Progress(self._progress.position, self._progress.ahead)
-            return sorted(inside, key=lambda example: example.rank), next_rank, progress
+            return self._queue.contents()
 
-    def restore(self, examples: list[Example], next_rank: int, progress: Progress) -> None:
-        """Take up what `snapshot` gave, in a barrier that nothing was put into yet."""
+    def restore(self, contents: Contents) -> None:
+        """Take up what another barrier held.
+
+        Raises:
+            InvalidArgumentError: It has had examples of its own.
+        """
         with self._takers:
-            if self._next_rank or self._feeders:
-                raise InvalidArgumentError(
-                    "the saver has examples already",
-                    hint="restore a new saver, before feed() and enqueue()",
-                )
-            for example in examples:
-                self._examples[example.key] = example
-                self._active += 1
-                self._incomplete += example.count - example.segment
-                self._make_ready(example)
-            self._next_rank = next_rank
-            self._progress = progress
+            self._queue.restore(contents)
             self._advance()
-
-    @property
-    def progress(self) -> Progress:
-        """What feeders have read."""
-        return self._progress

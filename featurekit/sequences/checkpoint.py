@@ -10,6 +10,7 @@ from featurekit.sequences.arrays import gather
 from featurekit.sequences.example import Example
 from featurekit.sequences.inlet import Inlet
 from featurekit.sequences.progress import Progress
+from featurekit.sequences.segment_queue import Contents
 from featurekit.sequences.specs import InputSpecs
 from featurekit.sequences.states import StateRow
 from featurekit.sequences.trees import map_leaves
@@ -27,14 +28,14 @@ def save(inlet: Inlet, *, fed: bool) -> dict[str, Any]:
         inlet: The way into the saver.
         fed: Whether a feeder is to go on, rather than the user's own calls of `enqueue`.
     """
-    examples, next_rank, progress = inlet.barrier.snapshot()
+    contents = inlet.barrier.contents()
     return {
         "format": _FORMAT,
         "declared": _declared(inlet),
-        "examples": [_save_example(example) for example in examples],
-        "next_rank": next_rank,
-        "position": progress.position,
-        "ahead": progress.ahead,
+        "examples": [_save_example(example) for example in contents.examples],
+        "next_rank": contents.next_rank,
+        "position": contents.progress.position,
+        "ahead": contents.progress.ahead,
         "closed": inlet.barrier.closing and not fed,
         "unique_keys": inlet.unique_keys and inlet.unique_keys.get_state(),
     }
@@ -51,11 +52,9 @@ def load(inlet: Inlet, state: Mapping[str, Any]) -> None:
         raise InvalidArgumentError(
             f"the state is of a saver declared with {state['declared']}, not {_declared(inlet)}"
         )
-    inlet.barrier.restore(
-        [_load_example(values, inlet.splitter.specs) for values in state["examples"]],
-        state["next_rank"],
-        Progress(state["position"], state["ahead"]),
-    )
+    examples = [_load_example(values, inlet.splitter.specs) for values in state["examples"]]
+    progress = Progress(state["position"], state["ahead"])
+    inlet.barrier.restore(Contents(examples, state["next_rank"], progress))
     if inlet.unique_keys is not None:
         inlet.unique_keys.set_state(state["unique_keys"])
     if state["closed"]:

@@ -353,6 +353,10 @@ class SequenceQueueingStateSaver:
         Raises:
             InvalidArgumentError: The saver is not new, or was declared otherwise.
         """
+        if self._feeder is not None:
+            raise InvalidArgumentError(
+                "the saver is fed already", hint="load the state first, then call feed()"
+            )
         checkpoint.load(self._inlet, state)
 
     # Life.

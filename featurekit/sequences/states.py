@@ -16,7 +16,7 @@ from featurekit.errors import (
     add_path,
     short_repr,
 )
-from featurekit.sequences.arrays import dtype_of, gather, is_array, join, own
+from featurekit.sequences.arrays import dtype_of, gather, is_array, is_traced, join, own
 from featurekit.sequences.trees import leaves, map_leaves
 from featurekit.tensor_info import TensorInfo
 from featurekit.values import as_array
@@ -120,6 +120,11 @@ class _Leaf:
 
     def checked(self, value: Any, batch: tuple[int, ...]) -> Any:
         """The value as an array, if its shape is `batch` and the state's."""
+        if is_traced(value):
+            raise InvalidTypeError(
+                "a state is saved inside of a function that JAX traces, where it has no value",
+                hint="return it from the function, and save what that gives",
+            )
         expected = (*batch, *self.shape)
         if not is_array(value):
             return as_array(value, as_dtype(self.dtype), expected)

@@ -140,6 +140,10 @@ def test_refusals():
         savers.make_padding(1, 3).load_state_dict(state)
     with pytest.raises(errors.InvalidArgumentError, match="in format 1, got None"):
         savers.make_padding().load_state_dict({})
+    fed = savers.make_padding()
+    fed.feed([])
+    with pytest.raises(errors.InvalidArgumentError, match="the saver is fed already"):
+        fed.load_state_dict(state)
     saver.next_batch()
     with pytest.raises(errors.UnsavedStateError) as caught:
         saver.state_dict()
