@@ -19,6 +19,7 @@ _COMMANDS = {
     "inspect": "featurekit.cli.inspect",
     "infer": "featurekit.cli.infer",
     "validate": "featurekit.cli.validate",
+    "diff": "featurekit.cli.diff",
 }
 
 

@@ -10,18 +10,31 @@ from typing import TYPE_CHECKING
 from featurekit import lazy
 
 if TYPE_CHECKING:
+    from featurekit.schema.diffing import Diff, diff
     from featurekit.schema.inference import Inferred, infer
     from featurekit.schema.inspection import Inspection, inspect
     from featurekit.schema.validate_files import FileRules
     from featurekit.schema.validation import Report, validate
 
-__all__ = ["FileRules", "Inferred", "Inspection", "Report", "infer", "inspect", "validate"]
+__all__ = [
+    "Diff",
+    "FileRules",
+    "Inferred",
+    "Inspection",
+    "Report",
+    "diff",
+    "infer",
+    "inspect",
+    "validate",
+]
 
 _MODULES = {
+    "Diff": "featurekit.schema.diffing",
     "Inferred": "featurekit.schema.inference",
     "Inspection": "featurekit.schema.inspection",
     "FileRules": "featurekit.schema.validate_files",
     "Report": "featurekit.schema.validation",
+    "diff": "featurekit.schema.diffing",
     "infer": "featurekit.schema.inference",
     "inspect": "featurekit.schema.inspection",
     "validate": "featurekit.schema.validation",
