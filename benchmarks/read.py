@@ -11,6 +11,9 @@ files with TFDS's data source on ArrayRecord files of the same examples. Needs
 """
 
 import argparse
+import contextlib
+import io
+import itertools
 import os
 import random
 import tempfile
@@ -26,7 +29,7 @@ def featurekit(way, folder, array_record_folder):
 
     source = fk.builder_from_directory(folder).as_data_source("train")
     if way == "in batches":
-        return lambda: consume(source.batches(BATCH))
+        return lambda: consume(map(source.features.deserialize_batch, batched(source.serialized())))
     if way == "at random":
         return lambda: consume(map(source.__getitem__, shuffled(len(source))))
     return lambda: consume(source)
@@ -50,6 +53,12 @@ def tfds(way, folder, array_record_folder):
 def consume(examples):
     for _ in examples:
         pass
+
+
+def batched(items):
+    items = iter(items)
+    while batch := list(itertools.islice(items, BATCH)):
+        yield batch
 
 
 def shuffled(count):
@@ -87,7 +96,8 @@ def write_array_records(title, count, folder):
 
     tfds.disable_progress_bar()
     builder = Benchmark(data_dir=folder, file_format="array_record")
-    builder.download_and_prepare()
+    with contextlib.redirect_stdout(io.StringIO()):
+        builder.download_and_prepare()
     return str(builder.data_path)
 
 

@@ -203,7 +203,7 @@ scalars = st.one_of(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.dictionaries(st.sampled_from(sorted(BASE)), scalars, max_size=4))
 def test_random_values(changes):
     check(BASE | changes)
