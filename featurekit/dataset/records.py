@@ -1,35 +1,34 @@
 """The serialized examples of a split, by position: across its shard files.
 
-A split is a list of pieces of files, `FileInstruction`s. This module finds the piece that
-holds example number i, reads it, and checks that the files hold as many records as the
-metadata says.
+A split is a list of pieces of files, `FileInstruction`s. This module finds the pieces that
+hold the wanted examples, and reads them through `featurekit.dataset.shards`.
 """
 
 from __future__ import annotations
 
 import bisect
+import functools
 import itertools
-import os
 from collections.abc import Iterator, Sequence
+from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
+from featurekit.dataset.lost_rows import clip, rows_kept
+from featurekit.dataset.shards import Shard, check_format, open_shard
 from featurekit.dataset.splits import FileInstruction
-from featurekit.errors import (
-    DatasetInfoError,
-    FeatureKitError,
-    MissingFileError,
-    UnsupportedError,
-    add_location,
-)
-from featurekit.io.tfrecord import TFRecordReader
+from featurekit.errors import FeatureKitError, add_location
 
 __all__ = ["SplitRecords"]
 
 # Open files are few on purpose: builds and readers work with a limit of 64.
 _MAX_OPEN = 16
+_RUN = 128  # records read at a time from the middle of a file
 
 
 class SplitRecords(Sequence[bytes]):
-    """Serialized examples, shard after shard.
+    """Serialized examples, shard after shard. Threads may share it, and forked processes.
 
     Args:
         pieces: Which records of which files, in order.
@@ -40,82 +39,115 @@ class SplitRecords(Sequence[bytes]):
     """
 
     def __init__(self, pieces: Sequence[FileInstruction], file_format: str = "tfrecord") -> None:
-        if file_format != "tfrecord":
-            raise UnsupportedError(f"shards of the format {file_format!r} cannot be read")
-        self._pieces = tuple(pieces)
-        self._offsets = list(itertools.accumulate((p.take for p in self._pieces), initial=0))
-        self._readers: dict[str, TFRecordReader] = {}
+        check_format(file_format)
+        self._pieces = tuple(_with_what_there_is(pieces, file_format))
+        self._format = file_format
+        # The same twice: as a list for one record, as an array for many.
+        self._starts = [0, *itertools.accumulate(piece.take for piece in self._pieces)]
+        self._offsets = np.array(self._starts, np.int64)
+        self._open = self._opener()
+
+    def _opener(self) -> functools._lru_cache_wrapper[Shard]:
+        # A file is closed when nobody reads from it any more, not when it leaves the cache.
+        # The cache is made in C: no lock that a fork could find taken.
+        return functools.lru_cache(_MAX_OPEN)(_Opener(self._pieces, self._format))
 
     def __len__(self) -> int:
         """Number of records, as the metadata says."""
-        return self._offsets[-1]
+        return self._starts[-1]
 
     def __getitem__(self, index: int) -> bytes:  # type: ignore[override]
         """The record at a position from 0 on."""
-        piece, position = self.locate(index)
-        reader = self._reader(piece.filename)
-        self._check_count(piece, len(reader))
-        return reader[position]
+        number, position = self._find(index)
+        return self._open(number).one(position)
+
+    def read(self, positions: npt.NDArray[np.int64]) -> list[bytes]:
+        """The records at many positions, in that order; each file is asked once."""
+        numbers, inner = self._find_all(positions)
+        if len(numbers) and (numbers == numbers[0]).all():
+            return self._open(int(numbers[0])).read(inner)
+        found: list[bytes] = [b""] * len(positions)
+        for number in np.unique(numbers).tolist():
+            there = np.flatnonzero(numbers == number)
+            for place, record in zip(
+                there.tolist(), self._open(number).read(inner[there]), strict=True
+            ):
+                found[place] = record
+        return found
+
+    def lengths(self, positions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64] | None:
+        """How many bytes the records at many positions have; None where that is not known."""
+        numbers, inner = self._find_all(positions)
+        result = np.empty(len(positions), np.int64)
+        for number in np.unique(numbers).tolist():
+            there = numbers == number
+            lengths = self._open(number).lengths(inner[there])
+            if lengths is None:
+                return None
+            result[there] = lengths
+        return result
 
     def locate(self, index: int) -> tuple[FileInstruction, int]:
         """The piece that holds a record, and the record's number in that file."""
-        number = bisect.bisect_right(self._offsets, index) - 1
-        piece = self._pieces[number]
-        return piece, piece.skip + index - self._offsets[number]
+        number, position = self._find(index)
+        return self._pieces[number], position
+
+    def _find(self, index: int) -> tuple[int, int]:
+        number = bisect.bisect_right(self._starts, index) - 1
+        return number, self._pieces[number].skip + index - self._starts[number]
+
+    def _find_all(
+        self, positions: npt.NDArray[np.int64]
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """The pieces of many records, and the records' numbers in those files."""
+        numbers = np.searchsorted(self._offsets, positions, "right") - 1
+        return numbers, self._skips[numbers] + positions - self._offsets[numbers]
+
+    @functools.cached_property
+    def _skips(self) -> npt.NDArray[np.int64]:
+        return np.array([piece.skip for piece in self._pieces], np.int64)
 
     @property
     def file_ranges(self) -> list[range]:
         """The positions of the records of each piece."""
-        return [range(*bounds) for bounds in itertools.pairwise(self._offsets)]
+        return [range(*bounds) for bounds in itertools.pairwise(self._starts)]
+
+    def is_front(self, position: int) -> bool:
+        """Whether a file can be read from its front on to get the record at that position."""
+        return position < len(self) and self._find(position)[1] == 0
 
     def scan(self, start: int = 0, stop: int | None = None) -> Iterator[bytes]:
         """Read records in order, each file from front to back."""
         stop = len(self) if stop is None else stop
-        for piece, offset in zip(self._pieces, self._offsets, strict=False):
-            skip = max(start - offset, 0)
-            take = min(stop - offset, piece.take) - skip
-            if take > 0:
-                yield from self._scan_piece(piece, piece.skip + skip, take)
+        return itertools.islice(itertools.chain.from_iterable(self.runs(start)), stop - start)
 
-    def _scan_piece(self, piece: FileInstruction, skip: int, take: int) -> Iterator[bytes]:
-        reader = self._reader(piece.filename)
-        if skip:
-            self._check_count(piece, len(reader))
-            yield from (reader[i] for i in range(skip, skip + take))
+    def runs(self, start: int = 0) -> Iterator[list[bytes]]:
+        """All records from a position on, in order, some at a time.
+
+        The number of records of a file is checked where its end is reached.
+        """
+        for number, (piece, records) in enumerate(zip(self._pieces, self.file_ranges, strict=True)):
+            if records.stop <= start:
+                continue
+            skip = piece.skip + max(start - records.start, 0)
+            yield from self._piece_runs(number, skip, piece.skip + piece.take)
+
+    def _piece_runs(self, number: int, start: int, stop: int) -> Iterator[list[bytes]]:
+        """Records `start` to `stop` of a file."""
+        shard = self._open(number)
+        if start:
+            for first in range(start, stop, _RUN):
+                yield shard.read(range(first, min(first + _RUN, stop)))
             return
-        count = 0
-        records = iter(reader)
-        for count, record in enumerate(itertools.islice(records, take), 1):
-            yield record
-        if take == piece.examples_in_shard:
-            count += sum(1 for _ in records)
-            self._check_count(piece, count)
-        elif count < take:
-            self._check_count(piece, count)
-
-    def _reader(self, path: str) -> TFRecordReader:
-        reader = self._readers.pop(path, None)
-        if reader is None:
-            if not os.path.exists(path):
-                raise MissingFileError(
-                    "a shard of the dataset does not exist",
-                    file=path,
-                    hint="copy the dataset's folder again: all files that its metadata names",
-                )
-            if len(self._readers) >= _MAX_OPEN:
-                self._readers.pop(next(iter(self._readers))).close()
-            reader = TFRecordReader(path, compression=None)
-        self._readers[path] = reader  # the last one is closed last
-        return reader
-
-    def _check_count(self, piece: FileInstruction, count: int) -> None:
-        if count != piece.examples_in_shard:
-            raise DatasetInfoError(
-                f"expected {piece.examples_in_shard} records, got {count}",
-                file=piece.filename,
-                hint="the shard is cut, or not the one that dataset_info.json describes; "
-                "copy it again",
-            )
+        left = stop
+        for run in shard.runs():
+            # What comes behind the piece is read too where the file is read whole: its end
+            # tells whether it has the right number of records.
+            if left > 0:
+                yield run[:left] if len(run) > left else run
+            left -= len(run)
+            if left <= 0 and not self._pieces[number].takes_all:
+                return
 
     def add_place(self, error: BaseException, index: int) -> None:
         """Say in which file and record an error happened."""
@@ -124,6 +156,36 @@ class SplitRecords(Sequence[bytes]):
             error.record = None  # the position in a batch says nothing to people
         add_location(error, file=piece.filename, record=position)
 
-    def __getstate__(self) -> dict[str, object]:
+    def __getstate__(self) -> dict[str, Any]:
         """Pickle without the open files."""
-        return self.__dict__ | {"_readers": {}}
+        return {name: value for name, value in self.__dict__.items() if name != "_open"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Unpickle; files are opened when they are first needed."""
+        self.__dict__.update(state)
+        self._open = self._opener()
+
+
+def _with_what_there_is(
+    pieces: Sequence[FileInstruction], file_format: str
+) -> Iterator[FileInstruction]:
+    for piece in pieces:
+        if file_format == "parquet" and piece.examples_in_shard != rows_kept(
+            piece.examples_in_shard
+        ):
+            shard = open_shard(piece.filename, piece.examples_in_shard, file_format, {})
+            piece = clip(piece, len(shard))
+        yield piece
+
+
+class _Opener:
+    """Opens the file of a piece; keeps the indexes of all, however few files are open."""
+
+    def __init__(self, pieces: Sequence[FileInstruction], file_format: str) -> None:
+        self._pieces = pieces
+        self._format = file_format
+        self._kept: dict[Any, Any] = {}
+
+    def __call__(self, number: int) -> Shard:
+        piece = self._pieces[number]
+        return open_shard(piece.filename, piece.examples_in_shard, self._format, self._kept)

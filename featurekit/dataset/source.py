@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 import operator
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, SupportsIndex, overload
@@ -9,19 +11,25 @@ from typing import Any, SupportsIndex, overload
 import numpy as np
 
 from featurekit.connector import FeatureConnector
+from featurekit.dataset.batches import Batches
+from featurekit.dataset.chunks import ExampleReader
 from featurekit.dataset.info import DatasetInfo
+from featurekit.dataset.iteration import ResumableIterator
+from featurekit.dataset.order import Order, Part, Repeated, Shuffled, Span
+from featurekit.dataset.prefetch import available_threads
 from featurekit.dataset.records import SplitRecords
 from featurekit.dataset.split_expressions import SplitLike
 from featurekit.dataset.text import TextMode, with_text
 from featurekit.decode import PartialDecoding, feature_names, select_features, with_decoders
-from featurekit.errors import InvalidTypeError, RecordIndexError, SplitError
+from featurekit.errors import (
+    InvalidArgumentError,
+    InvalidTypeError,
+    RecordIndexError,
+    SplitError,
+)
 from featurekit.tensor_info import TensorInfo, Tree
 
 __all__ = ["DataSource"]
-
-# Records are decoded together in chunks of up to this many, and about this many bytes.
-_CHUNK_RECORDS = 128
-_CHUNK_BYTES = 1 << 18
 
 
 class DataSource(Sequence[Any]):
@@ -70,8 +78,9 @@ class DataSource(Sequence[Any]):
             features, decoders = decoders.extract_features(features), decoders.decoders
         self._features = features
         self._decoded = with_text(with_decoders(features, decoders), text)
-        self._records = self._open_records()
-        self._indices: Sequence[int] = range(len(self._records))
+        self._reader = ExampleReader(self._open_records(), self._decoded)
+        self._order: Order = Span(range(len(self._reader.records)), str(self._split))
+        self._epoch = 0
 
     def _open_records(self) -> SplitRecords:
         return SplitRecords(
@@ -108,8 +117,14 @@ class DataSource(Sequence[Any]):
     # Examples.
 
     def __len__(self) -> int:
-        """Number of examples."""
-        return len(self._indices)
+        """Number of examples.
+
+        Raises:
+            TypeError: They are repeated for ever.
+        """
+        if self._order.size is None:
+            raise TypeError("the examples are repeated for ever: they have no number")
+        return self._order.size
 
     @overload
     def __getitem__(self, index: SupportsIndex) -> Any: ...
@@ -118,20 +133,83 @@ class DataSource(Sequence[Any]):
     def __getitem__(self, index: Any) -> Any:
         """One example; for a slice or a list of indices, a `DataSource` of those."""
         if isinstance(index, slice):
-            return self._view(self._indices[index])
+            return self._view(Part.of(self._order, self._range(index)))
         if isinstance(index, (list, tuple, np.ndarray, range)):
-            return self._view([self._indices[self._position(i)] for i in index])
-        position = self._indices[self._position(index)]
-        return self._decode(self._read(position), position)
+            return self._view(Part.of(self._order, [self._position(i) for i in index]))
+        return self._reader.one(self._order.one(self._position(index), self._epoch))
 
     def __getitems__(self, indices: Iterable[int]) -> list[Any]:
-        """Several examples; what PyTorch's DataLoader asks for."""
-        return [self[i] for i in indices]
+        """Several examples at once; what PyTorch's DataLoader asks for."""
+        positions = np.array([self._position(i) for i in indices], np.int64)
+        return self._reader.several(self._order.at(positions, self._epoch))
 
-    def __iter__(self) -> Iterator[Any]:
-        """All examples, in order; files are read from front to back."""
-        for chunk in _chunks(self._scan()):
-            yield from self._decode_chunk(chunk)
+    def __iter__(self) -> ResumableIterator:
+        """All examples, in order; see `iterate`."""
+        return self.iterate(threads=0)
+
+    def iterate(self, *, threads: int | None = None) -> ResumableIterator:
+        """All examples, in order; what lies in order in the files is read from front to back.
+
+        Args:
+            threads: Number of threads that decode ahead; none for 0, by default as many as
+                there are CPUs, where anything needs decoding.
+
+        Returns:
+            An iterator that also has `state_dict` and `load_state_dict`, to go on from the
+            same place in another process.
+        """
+        stream = functools.partial(self._reader.stream, self._order, self._threads(threads))
+        return ResumableIterator(stream, self.order, self._epoch)
+
+    def batches(
+        self,
+        size: int,
+        *,
+        drop_remainder: bool = False,
+        ragged: str = "ragged",
+        threads: int | None = None,
+        ahead: int | None = None,
+    ) -> Batches:
+        """The examples in batches: a sequence of nested dicts of arrays `(size, ...)`.
+
+        Args:
+            size: Number of examples of a batch.
+            drop_remainder: Whether to leave out a last batch that is smaller.
+            ragged: What a batch holds where the examples' shapes vary: `"ragged"` gives a
+                `RaggedTensor` (a list for pictures), `"pad"` an array filled up with zeros
+                or `b""`, `"list"` a list of one value an example.
+            threads: Number of threads that decode ahead; none for 0, by default as many as
+                there are CPUs, where anything needs decoding.
+            ahead: Number of batches that are in work or ready at most; by default one more
+                than there are threads.
+
+        Raises:
+            InvalidArgumentError: A number makes no sense, or there is no such policy.
+        """
+        return Batches(
+            self._reader,
+            self._order,
+            size,
+            epoch=self._epoch,
+            drop_remainder=drop_remainder,
+            ragged=ragged,
+            threads=self._threads(threads),
+            ahead=ahead,
+        )
+
+    def _threads(self, threads: int | None) -> int:
+        if threads is None:
+            return 0 if self._decoded.is_plain else available_threads()
+        if threads < 0:
+            raise InvalidArgumentError(f"expected a number of threads from 0 on, got {threads}")
+        return threads
+
+    # Other orders.
+
+    @property
+    def order(self) -> str:
+        """What is read and in which order, in words; equal for equal orders."""
+        return repr(self._order)
 
     def take(self, count: int) -> DataSource:
         """The first `count` examples."""
@@ -141,56 +219,95 @@ class DataSource(Sequence[Any]):
         """All but the first `count` examples."""
         return self[count:]
 
+    def shuffle(self, seed: int) -> DataSource:
+        """The examples in random order: another one for every seed and every epoch.
+
+        The order is computed, not held in a buffer: it is drawn from all examples, starts at
+        once, and is the same on every machine.
+
+        Args:
+            seed: Any integer.
+
+        Raises:
+            InvalidArgumentError: The seed is no integer, or the examples have no end.
+        """
+        return self._view(Shuffled(self._order, seed))
+
+    def epoch(self, number: int) -> DataSource:
+        """The same in another epoch: what is shuffled is shuffled anew.
+
+        Args:
+            number: From 0 on; 0 is what one has without.
+
+        Raises:
+            InvalidArgumentError: It is negative.
+        """
+        if number < 0:
+            raise InvalidArgumentError(f"epochs are counted from 0 on, got {number}")
+        view = self._view(self._order)
+        view._epoch = int(number)
+        return view
+
+    def repeat(self, epochs: int | None = None) -> DataSource:
+        """Several epochs one after the other, each shuffled anew; without end for None.
+
+        Raises:
+            InvalidArgumentError: The number is negative, or it has no end already.
+        """
+        return self._view(Repeated(self._order, epochs))
+
+    def shard(self, index: int, count: int) -> DataSource:
+        """One of `count` parts that have no example in common, and all of them together.
+
+        Their numbers of examples differ by at most one. Of a shuffled source, the parts are
+        of one order that all share: call it with the same seed everywhere.
+
+        Args:
+            index: Which part, from 0 on, such as the number of the host.
+            count: Number of parts.
+
+        Raises:
+            InvalidArgumentError: There is no such part, or the examples have no end.
+        """
+        if not 0 <= index < count:
+            raise InvalidArgumentError(f"there is no part {index} of {count}")
+        if self._order.size is None:
+            raise InvalidArgumentError(
+                "what is repeated without end has no parts", hint="shard first, then repeat"
+            )
+        size = self._order.size
+        return self[size * index // count : size * (index + 1) // count]
+
+    # Where they lie.
+
     def at(self, ranges: Iterable[range]) -> Iterator[Any]:
         """The examples at some ranges of positions in the split, one range after the other."""
-        records = (
-            item
-            for wanted in ranges
-            for item in zip(wanted, self._records.scan(wanted.start, wanted.stop), strict=True)
-        )
-        for chunk in _chunks(records):
-            yield from self._decode_chunk(chunk)
+        parts = (self._view(Span(wanted, str(self._split))) for wanted in ranges)
+        return itertools.chain.from_iterable(parts)
 
     @property
     def file_ranges(self) -> list[range]:
         """The positions in the split of the examples of each file."""
-        return self._records.file_ranges
+        return self._reader.records.file_ranges
 
     def locate(self, position: int) -> tuple[str, int]:
         """The file that holds an example of the split, and the example's number in it."""
-        piece, number = self._records.locate(position)
+        piece, number = self._reader.records.locate(position)
         return piece.filename, number
 
     def serialized(self) -> Iterator[bytes]:
         """The examples as they are stored: the bytes of tf.train.Examples."""
-        return (record for _, record in self._scan())
+        return self._reader.serialized(self._order, self._epoch)
 
-    def _scan(self) -> Iterator[tuple[int, bytes]]:
-        indices = self._indices
-        if isinstance(indices, range) and indices.step == 1:
-            yield from zip(indices, self._records.scan(indices.start, indices.stop), strict=True)
-            return
-        for position in indices:
-            yield position, self._read(position)
-
-    def _read(self, position: int) -> bytes:
-        return self._records[position]
-
-    def _decode_chunk(self, chunk: list[tuple[int, bytes]]) -> Iterator[Any]:
-        """Decode several records at once; where one fails, those before it come first."""
-        try:
-            examples = self._decoded.deserialize_each([record for _, record in chunk])
-        except Exception:  # one by one, this says which it is
-            yield from (self._decode(record, position) for position, record in chunk)
-            return
-        yield from examples
-
-    def _decode(self, record: bytes, position: int) -> Any:
-        try:
-            return self._decoded.deserialize_example(record)
-        except Exception as error:
-            self._records.add_place(error, position)
-            raise
+    def _range(self, index: slice) -> range:
+        if self._order.size is not None:
+            return range(self._order.size)[index]
+        start, stop, step = index.start or 0, index.stop, index.step or 1
+        if stop is None or min(start, stop) < 0 or step < 1:
+            raise InvalidArgumentError(
+                "of examples without end a slice needs a start and a stop from 0 on"
+            )
+        return range(start, stop, step)
 
     def _position(self, index: SupportsIndex) -> int:
         try:
@@ -200,37 +317,23 @@ class DataSource(Sequence[Any]):
                 f"an example's index is an int, a slice or a list of ints, "
                 f"not {type(index).__name__}"
             ) from None
-        if not -len(self) <= position < len(self):
+        count = self._order.size
+        if count is None and position >= 0:
+            return position
+        if count is None or not -count <= position < count:
             raise RecordIndexError(
-                f"there is no example {position}: {self._split!r} has {len(self)} examples"
+                f"there is no example {position}: {self._split!r} has {count} examples"
             )
-        return position + len(self) if position < 0 else position
+        return position + count if position < 0 else position
 
-    def _view(self, indices: Sequence[int]) -> DataSource:
+    def _view(self, order: Order) -> DataSource:
         view = object.__new__(type(self))
-        view.__dict__.update(self.__dict__, _indices=indices)
+        view.__dict__.update(self.__dict__, _order=order)
         return view
 
     def __repr__(self) -> str:
         """What it holds, without reading anything."""
         return (
             f"DataSource({self._info.full_name}, split={str(self._split)!r}, "
-            f"num_examples={len(self)})"
+            f"num_examples={self._order.size})"
         )
-
-
-def _chunks(items: Iterator[tuple[int, bytes]]) -> Iterator[list[tuple[int, bytes]]]:
-    """Group records; the first group is small, so that the first example comes at once."""
-    chunk: list[tuple[int, bytes]] = []
-    size, limit = 0, 1
-    try:
-        for item in items:
-            chunk.append(item)
-            size += len(item[1])
-            if len(chunk) >= limit or size >= _CHUNK_BYTES:
-                yield chunk
-                chunk, size, limit = [], 0, min(2 * limit, _CHUNK_RECORDS)
-    except Exception:
-        yield chunk  # what came before the fault
-        raise
-    yield chunk

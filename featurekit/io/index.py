@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from featurekit.errors import InvalidArgumentError
 from featurekit.io.faults import index_fault, record_fault
-from featurekit.io.files import LocalFile, path_text
+from featurekit.io.files import ByteFile, LocalFile, path_text
 from featurekit.io.framing import (
     FRAME_BYTES,
     HEADER_BYTES,
@@ -22,7 +22,7 @@ from featurekit.io.framing import (
 from featurekit.io.stream import RecordStream
 from featurekit.io.window import Window
 
-__all__ = ["RecordIndex", "indexed", "read_indexed", "scan"]
+__all__ = ["RecordIndex", "indexed", "read_indexed", "read_many", "scan"]
 
 _BLOCK_BYTES = 1 << 16  # small: behind a large record only the next header is needed
 
@@ -87,7 +87,7 @@ def indexed(stream: RecordStream) -> RecordIndex:
     return RecordIndex(offsets, lengths)
 
 
-def read_indexed(file: LocalFile, index: RecordIndex, i: int, *, check_crc: bool) -> bytes:
+def read_indexed(file: ByteFile, index: RecordIndex, i: int, *, check_crc: bool) -> bytes:
     """The payload of record i.
 
     Raises:
@@ -108,7 +108,35 @@ def read_indexed(file: LocalFile, index: RecordIndex, i: int, *, check_crc: bool
     raise record_fault(window, block, i)
 
 
-def scan(path: str | os.PathLike[str] | LocalFile, *, check_crc: bool = True) -> RecordIndex:
+def read_many(
+    file: ByteFile, index: RecordIndex, wanted: npt.NDArray[np.int64], *, check_crc: bool
+) -> list[bytes]:
+    """The payloads of many records; those that follow one another are read as one.
+
+    Args:
+        file: The record file.
+        index: Where its records are.
+        wanted: `(n,)` int64, the numbers of the records, in any order.
+        check_crc: Whether to check the checksums.
+
+    Raises:
+        CorruptRecordError: One is damaged, or there is another record than the index says.
+    """
+    offsets, lengths = index.offsets[wanted], index.lengths[wanted]
+    ends = offsets + (lengths + np.uint64(FRAME_BYTES))
+    is_first = np.ones(len(wanted), bool)
+    is_first[1:] = offsets[1:] != ends[:-1]
+    starts, stops = offsets[is_first], ends[np.roll(is_first, -1)]
+    ranges = list(zip((stops - starts).tolist(), starts.tolist(), strict=True))
+    data = b"".join(file.preads(ranges))  # records are framed the same wherever they lie
+    block = read_block(data, 0, check_crc)
+    if block.size == len(data) and list(map(len, block.payloads)) == lengths.tolist():
+        return block.payloads
+    # One by one, this says what is wrong.
+    return [read_indexed(file, index, i, check_crc=check_crc) for i in wanted.tolist()]
+
+
+def scan(path: str | os.PathLike[str] | ByteFile, *, check_crc: bool = True) -> RecordIndex:
     """The index of an uncompressed record file, from its headers alone.
 
     Payloads are not read, so their checksums are not checked.
@@ -121,7 +149,8 @@ def scan(path: str | os.PathLike[str] | LocalFile, *, check_crc: bool = True) ->
         MissingFileError: There is no such file.
         CorruptRecordError: A length is damaged, or the last record is cut.
     """
-    source = path if isinstance(path, LocalFile) else LocalFile(path_text(path))
+    is_path = isinstance(path, (str, os.PathLike)) or not hasattr(path, "pread")
+    source: ByteFile = LocalFile(path_text(path)) if is_path else path  # type: ignore[arg-type,assignment]
     window = Window(source, _BLOCK_BYTES)
     found = scan_records(b"", 0, 0, check_crc)
     pieces = [found.lengths]
