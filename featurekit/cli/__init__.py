@@ -20,6 +20,7 @@ _COMMANDS = {
     "infer": "featurekit.cli.infer",
     "validate": "featurekit.cli.validate",
     "diff": "featurekit.cli.diff",
+    "index": "featurekit.cli.index",
 }
 
 
