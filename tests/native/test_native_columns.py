@@ -336,7 +336,8 @@ def test_buffers_are_not_read_outside_of_the_places_given():
     assert kernel.read_columns_buffer(b"", np.zeros(1, np.int64), np.zeros(2, np.int64), A) is None
 
 
-def test_a_missing_kernel_is_said_once(caplog):
+def test_a_missing_kernel_is_said_once(caplog, monkeypatch):
+    monkeypatch.delenv("FEATUREKIT_NATIVE", raising=False)
     native._load.cache_clear()
     native._say_slower.cache_clear()
     with caplog.at_level(logging.INFO, "featurekit"):
