@@ -47,6 +47,7 @@ from featurekit.dataset.folders import (
     default_data_dir,
     write_default_config,
 )
+from featurekit.dataset.formats import choose_format
 from featurekit.dataset.identity import DatasetIdentity
 from featurekit.dataset.info import DatasetInfo
 from featurekit.dataset.info_json import read_info, write_info
@@ -54,6 +55,7 @@ from featurekit.dataset.reading import ReadsExamples
 from featurekit.dataset.splits import SplitDict
 from featurekit.dataset.version import Version
 from featurekit.errors import BuildError, InvalidArgumentError, InvalidTypeError, short_repr
+from featurekit.io.record_files import check_file_format
 
 __all__ = ["DatasetBuilder", "GeneratorBasedBuilder", "SplitGenerator"]
 
@@ -79,9 +81,11 @@ class DatasetBuilder(ReadsExamples):
             `$TFDS_DATA_DIR` or `~/tensorflow_datasets`.
         config: Name of a config, or a `BuilderConfig`.
         version: A version, or a pattern such as `1.*.*`.
+        file_format: `tfrecord`, `array_record` or `parquet`; by default what `_info` says, and
+            for a dataset that is there, the format it has.
 
     Raises:
-        InvalidArgumentError: The class states no `VERSION`.
+        InvalidArgumentError: The class states no `VERSION`, or there is no such format.
         UnknownNameError: There is no such config or version.
     """
 
@@ -109,7 +113,9 @@ class DatasetBuilder(ReadsExamples):
         data_dir: str | os.PathLike[str] | None = None,
         config: str | BuilderConfig | None = None,
         version: str | Version | None = None,
+        file_format: str | None = None,
     ) -> None:
+        self._file_format = None if file_format is None else check_file_format(file_format)
         self._builder_config = choose_config(
             self.BUILDER_CONFIGS, config, self.DEFAULT_BUILDER_CONFIG_NAME
         )
@@ -178,7 +184,9 @@ class DatasetBuilder(ReadsExamples):
         if self._known_info is None:
             info = self._stated_info()
             if self.is_prepared():
-                info.complete(read_info(self._data_dir, features=info.features))
+                stored = read_info(self._data_dir, features=info.features)
+                choose_format(stored, self._file_format)
+                info.complete(stored)
             self._known_info = info
         return self._known_info
 
@@ -190,6 +198,8 @@ class DatasetBuilder(ReadsExamples):
                 f"_info must return a DatasetInfo, got {type(info).__name__}",
                 hint="return featurekit.DatasetInfo(builder=self, ...)",
             )
+        if self._file_format is not None:
+            info.file_format = self._file_format
         return info
 
     @classmethod
@@ -229,6 +239,7 @@ class DatasetBuilder(ReadsExamples):
         ignore_duplicates: bool = False,
         download_config: Any = None,
         overwrite: bool = False,
+        file_format: str | None = None,
         quiet: bool = False,
     ) -> None:
         """Build the dataset, unless it is there.
@@ -247,6 +258,7 @@ class DatasetBuilder(ReadsExamples):
             download_config: An object with the attributes `num_shards` and
                 `ignore_duplicates`, or some of them, as TFDS's.
             overwrite: Whether to build again where the dataset is there.
+            file_format: `tfrecord`, `array_record` or `parquet`, in place of the builder's.
             quiet: Whether to show no progress.
 
         Raises:
@@ -256,7 +268,11 @@ class DatasetBuilder(ReadsExamples):
             EncodeError: An example does not fit the features; says which.
             WriteError: The disk is full.
         """
+        if file_format is not None:
+            self._file_format, self._known_info = check_file_format(file_format), None
         if self.is_prepared() and not overwrite:
+            if self._file_format is not None:
+                choose_format(self.info, self._file_format)  # refuses one that is not there
             return
         self._check_buildable()
         num_shards = num_shards or getattr(download_config, "num_shards", None)

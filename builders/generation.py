@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Generator, Iterable, Mapping
 from contextlib import closing
 from typing import Any
@@ -22,10 +23,10 @@ from featurekit.errors import (
     DuplicateKeyError,
     FeatureKitError,
     InvalidTypeError,
-    UnsupportedError,
     add_context,
     short_repr,
 )
+from featurekit.io.record_files import check_file_format, check_installed, open_writer
 
 __all__ = ["check_split", "write_splits"]
 
@@ -51,6 +52,7 @@ def write_splits(
         InvalidTypeError: A split or an item is none, or a key has another type.
         EncodeError: An example does not fit the features.
         UnsupportedError: The file format cannot be written.
+        MissingDependencyError: The package that writes the file format is not installed.
         WriteError: The disk is full.
     """
     _check_info(info)
@@ -69,11 +71,8 @@ def _check_info(info: DatasetInfo) -> None:
             f"{info.full_name} has no features",
             hint="give its DatasetInfo features=FeaturesDict({...})",
         )
-    if info.file_format != "tfrecord":
-        raise UnsupportedError(
-            f"datasets are written as tfrecord, not as {info.file_format}",
-            hint="leave file_format out of DatasetInfo",
-        )
+    info.file_format = check_file_format(info.file_format)
+    check_installed(info.file_format)  # now rather than when all examples have been encoded
 
 
 def check_split(name: str, examples: Any) -> None:
@@ -111,6 +110,7 @@ class _SplitBuild:
             self._split,
             self._template.filename,
             policy=self._options.policy,
+            open_shard=functools.partial(open_writer, file_format=self._info.file_format),
             disable_shuffling=self._info.disable_shuffling or self._info.nondeterministic_order,
             ignore_duplicates=self._options.ignore_duplicates,
         )

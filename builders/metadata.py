@@ -1,4 +1,4 @@
-"""write_metadata: make a dataset of TFRecord files that something else wrote."""
+"""write_metadata: make a dataset of record files that something else wrote."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from featurekit.errors import (
     MissingFileError,
     add_location,
 )
-from featurekit.io.tfrecord import TFRecordReader
+from featurekit.io.record_files import check_file_format, open_records
 
 __all__ = ["write_metadata"]
 
@@ -35,11 +35,12 @@ def write_metadata(
     *,
     version: str | Version | None = None,
     filename_template: str | ShardedFileTemplate | None = None,
+    file_format: str = "tfrecord",
     check_data: bool = True,
     overwrite: bool = False,
     **info_fields: Any,
 ) -> DatasetReader:
-    """Write the metadata of a dataset beside TFRecord files, and give the dataset opened.
+    """Write the metadata of a dataset beside record files, and give the dataset opened.
 
     The files keep their place and are not changed. They hold serialized `tf.train.Example`s
     whose entries are laid out as the features say.
@@ -52,6 +53,7 @@ def write_metadata(
         version: Version; by default the name of the folder if it is one, else 1.0.0.
         filename_template: How the files are called, such as `{SPLIT}-{SHARD_X_OF_Y}.tfrecord`;
             by default as TFDS calls them, `{DATASET}-{SPLIT}.{FILEFORMAT}-{SHARD_X_OF_Y}`.
+        file_format: `tfrecord`, `array_record` or `parquet`.
         check_data: Whether to decode the first example of each shard.
         overwrite: Whether to replace metadata that is there.
         **info_fields: More about the dataset, as `DatasetInfo` takes it: `description`,
@@ -70,7 +72,8 @@ def write_metadata(
         raise BuildError(
             f"there is a {INFO_FILE} already", file=folder, hint="give overwrite=True to replace it"
         )
-    template = _as_template(filename_template)
+    file_format = check_file_format(file_format)
+    template = _as_template(filename_template, file_format)
     shards = _find_shards(folder, template)
     name = _dataset_name(shards, folder)
     template = template.replace(dataset_name=name, data_dir=folder)
@@ -91,6 +94,7 @@ def write_metadata(
             _read_split(template.replace(split=split), count, features if check_data else None)
             for split, count in numbers.items()
         ),
+        file_format=file_format,
         **info_fields,
     )
     for split in split_infos or ():
@@ -99,10 +103,12 @@ def write_metadata(
     return DatasetReader(folder, features=features)
 
 
-def _as_template(template: str | ShardedFileTemplate | None) -> ShardedFileTemplate:
+def _as_template(
+    template: str | ShardedFileTemplate | None, file_format: str
+) -> ShardedFileTemplate:
     if not isinstance(template, ShardedFileTemplate):
         template = ShardedFileTemplate(template or "")
-    return template.replace(suffix="tfrecord")
+    return template.replace(suffix=file_format)
 
 
 def _find_shards(folder: str, template: ShardedFileTemplate) -> list[ShardFile]:
@@ -174,7 +180,7 @@ def _read_split(
         if not os.path.isfile(path):
             raise MissingFileError(f"a shard of split {split!r} is missing", file=path)
         length = 0
-        for record in TFRecordReader(path, compression=None):
+        for record in open_records(path, str(template.suffix)):
             if features is not None and not length:
                 _decode(features, record, path)
             length += 1

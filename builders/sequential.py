@@ -17,10 +17,14 @@ from featurekit.errors import (
     BuildError,
     InvalidArgumentError,
     UnknownNameError,
-    UnsupportedError,
     did_you_mean,
 )
-from featurekit.io.tfrecord import TFRecordWriter
+from featurekit.io.record_files import (
+    RecordSink,
+    check_file_format,
+    check_installed,
+    open_writer,
+)
 
 __all__ = ["SequentialWriter"]
 
@@ -39,7 +43,7 @@ class SequentialWriter:
         max_examples_per_shard: Number of examples after which a new shard begins.
         overwrite: Whether to replace the dataset that is there; else examples are added to
             it, in new shards.
-        file_format: `"tfrecord"`.
+        file_format: `tfrecord`, `array_record` or `parquet`.
 
     Raises:
         BuildError: The dataset that is there is another one.
@@ -67,8 +71,8 @@ class SequentialWriter:
         overwrite: bool = True,
         file_format: str = "tfrecord",
     ) -> None:
-        if file_format != "tfrecord":
-            raise UnsupportedError(f"SequentialWriter writes tfrecord, not {file_format}")
+        file_format = check_file_format(file_format)
+        check_installed(file_format)
         if max_examples_per_shard < 1:
             raise InvalidArgumentError(
                 f"max_examples_per_shard must be 1 or more, got {max_examples_per_shard}"
@@ -79,6 +83,7 @@ class SequentialWriter:
                 hint="give DatasetInfo a builder or identity with data_dir, and features",
             )
         self._info = ds_info
+        self._info.file_format = file_format
         self._folder = str(ds_info.data_dir)
         self._limit = max_examples_per_shard
         self._template = ShardedFileTemplate(
@@ -103,6 +108,12 @@ class SequentialWriter:
                 f"the folder has the dataset {found.name!r}, not {self._info.name!r}",
                 file=self._folder,
                 hint="write to another folder, or give overwrite=True",
+            )
+        if found.file_format != self._info.file_format:
+            raise BuildError(
+                f"the dataset is stored as {found.file_format}, not as {self._info.file_format}",
+                file=self._folder,
+                hint=f"give file_format={found.file_format!r}, or overwrite=True",
             )
         for name, split in found.splits.items():
             self._splits[name] = _Split(split, self._template.replace(split=name))
@@ -191,7 +202,7 @@ class _Split:
         self._template = template
         self._open_bytes = 0
         self._path = ""
-        self._writer: TFRecordWriter | None = None
+        self._writer: RecordSink | None = None
         self._closed = False
 
     def write(self, record: bytes) -> None:
@@ -199,7 +210,7 @@ class _Split:
             raise BuildError(f"the split {self.info.name!r} is closed")
         if self._writer is None:
             self._path = self._template.filepath(self.info.num_shards, None)
-            self._writer = TFRecordWriter(self._path)
+            self._writer = open_writer(self._path, str(self._template.suffix))
         with writing(self._path):
             self._writer.write(record)
         self.open_examples += 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import abc
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
 from typing import Any
 
 from featurekit.builders.base import DatasetBuilder
@@ -16,7 +17,7 @@ from featurekit.dataset.info import DatasetInfo
 from featurekit.dataset.naming import check_split_name
 from featurekit.dataset.splits import SplitDict, SplitInfo
 from featurekit.errors import BuildError, EmptySplitError
-from featurekit.io.tfrecord import TFRecordWriter
+from featurekit.io.record_files import check_file_format, check_installed, open_writer
 
 __all__ = ["ShardBasedBuilder"]
 
@@ -36,6 +37,8 @@ class ShardBasedBuilder(DatasetBuilder, skip_registration=True):
     def _write_splits(self, folder: str, info: DatasetInfo, options: BuildOptions) -> SplitDict:
         if info.features is None:
             raise BuildError(f"{info.full_name} has no features")
+        info.file_format = check_file_format(info.file_format)
+        check_installed(info.file_format)
         found = self._shard_iterators_per_split(self._download_manager())
         return SplitDict(
             [_write_split(folder, info, str(name), shards) for name, shards in found.items()]
@@ -56,7 +59,7 @@ def _write_split(
     for index, shard in enumerate(shards):
         path = os.path.join(folder, template.filename(index, len(shards)))
         length = 0
-        with writing(path), TFRecordWriter(path) as writer:
+        with writing(path), closing(open_writer(path, info.file_format)) as writer:
             for _, record in serializer.records(shard()):
                 writer.write(record)
                 length += 1

@@ -8,26 +8,16 @@ from contextlib import closing
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple, Protocol, Self
+from typing import NamedTuple, Self
 
 from featurekit.builders.disk import fsync_path, writing
 from featurekit.builders.keys import Key
 from featurekit.builders.sharding import ShardPolicy, shard_lengths
 from featurekit.builders.shuffle import DEFAULT_BUFFER_BYTES, Shuffler
 from featurekit.errors import EmptySplitError
-from featurekit.io.tfrecord import TFRecordWriter
+from featurekit.io.record_files import RecordSink, open_writer
 
-__all__ = ["RecordWriter", "SplitWriter", "WrittenSplit"]
-
-
-class RecordWriter(Protocol):
-    """What writes the records of one shard."""
-
-    def write(self, record: bytes, /) -> None:
-        """Append one record."""
-
-    def close(self) -> None:
-        """Write what is buffered and close the file."""
+__all__ = ["SplitWriter", "WrittenSplit"]
 
 
 class WrittenSplit(NamedTuple):
@@ -54,7 +44,7 @@ class SplitWriter:
         shard_path: Gives the path of a shard, below `directory`, from its index and the
             number of shards.
         policy: Chooses the number of shards.
-        open_shard: Opens a shard for writing.
+        open_shard: Opens a shard for writing; by default a TFRecord file.
         disable_shuffling: Keep the order of int keys, or else of generation.
         ignore_duplicates: Keep the first of the examples that have the same key.
         max_buffer_bytes: Memory to use before sorting on disk, in bytes.
@@ -75,7 +65,7 @@ class SplitWriter:
         shard_path: Callable[[int, int], str | os.PathLike[str]],
         *,
         policy: ShardPolicy | None = None,
-        open_shard: Callable[[Path], RecordWriter] = TFRecordWriter,
+        open_shard: Callable[[Path], RecordSink] = open_writer,
         disable_shuffling: bool = False,
         ignore_duplicates: bool = False,
         max_buffer_bytes: int = DEFAULT_BUFFER_BYTES,

@@ -33,10 +33,10 @@ from featurekit.errors import (
     did_you_mean,
     short_repr,
 )
+from featurekit.io.record_files import FILE_FORMATS
 from featurekit.registry import loading, note_unknown
 
 __all__ = [
-    "FILE_FORMATS",
     "read_custom_metadata",
     "read_info",
     "read_info_file",
@@ -46,7 +46,6 @@ __all__ = [
 
 METADATA_FILE = "metadata.json"
 LICENSE_FILE = "LICENSE"
-FILE_FORMATS = ("tfrecord", "array_record", "parquet", "riegeli")
 
 
 # Writing.

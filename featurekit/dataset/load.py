@@ -8,6 +8,7 @@ from typing import Any
 
 from featurekit.connector import FeatureConnector
 from featurekit.dataset.folders import INFO_FILE, default_data_dir, find_dataset
+from featurekit.dataset.formats import choose_format
 from featurekit.dataset.info import DatasetInfo
 from featurekit.dataset.info_json import read_info
 from featurekit.dataset.reading import ReadsExamples
@@ -27,10 +28,11 @@ class DatasetReader(ReadsExamples):
         folder: The folder of the version.
         features: The features, for a dataset too old to have a features.json.
         trust: Packages that connector classes named there may be imported from.
+        file_format: Which files to read, where the folder has them in alternative formats.
 
     Raises:
         DatasetNotFoundError: There is no dataset in that folder.
-        DatasetInfoError: Its metadata is damaged.
+        DatasetInfoError: Its metadata is damaged, or the dataset is not there in that format.
     """
 
     def __init__(
@@ -39,9 +41,11 @@ class DatasetReader(ReadsExamples):
         *,
         features: FeatureConnector | None = None,
         trust: Iterable[str] = (),
+        file_format: str | None = None,
     ) -> None:
         self._folder = os.path.abspath(os.path.expanduser(os.fspath(folder)))
         self._info = read_info(self._folder, features=features, trust=trust)
+        choose_format(self._info, file_format)
 
     @property
     def info(self) -> DatasetInfo:
@@ -80,6 +84,7 @@ def builder_from_directory(
     *,
     features: FeatureConnector | None = None,
     trust: Iterable[str] = (),
+    file_format: str | None = None,
 ) -> DatasetReader:
     """Open a dataset from the folder of its version; written by featurekit or by TFDS.
 
@@ -87,13 +92,14 @@ def builder_from_directory(
         folder: Such as `.../mnist/3.0.1`.
         features: The features, for a dataset too old to have a features.json.
         trust: Packages that connector classes named there may be imported from.
+        file_format: Which files to read, where the folder has them in alternative formats.
 
     Raises:
         DatasetNotFoundError: There is no dataset_info.json.
-        DatasetInfoError: It is damaged.
+        DatasetInfoError: It is damaged, or the dataset is not there in that format.
         SchemaError: features.json is damaged.
     """
-    return DatasetReader(folder, features=features, trust=trust)
+    return DatasetReader(folder, features=features, trust=trust, file_format=file_format)
 
 
 def builder(
@@ -102,6 +108,7 @@ def builder(
     data_dir: str | os.PathLike[str] | None = None,
     features: FeatureConnector | None = None,
     trust: Iterable[str] = (),
+    file_format: str | None = None,
 ) -> DatasetReader:
     """Open a dataset by its name, `name[/config][:version]`, or by its folder.
 
@@ -111,14 +118,16 @@ def builder(
             `$TFDS_DATA_DIR` or `~/tensorflow_datasets`.
         features: The features, for a dataset too old to have a features.json.
         trust: Packages that connector classes named there may be imported from.
+        file_format: Which files to read, where the folder has them in alternative formats.
 
     Raises:
         DatasetNotFoundError: There is none; says what there is.
+        DatasetInfoError: Its metadata is damaged, or the dataset is not there in that format.
     """
     folder = os.path.expanduser(os.fspath(name))
     if not os.path.isfile(os.path.join(folder, INFO_FILE)):
         folder = find_dataset(str(name), default_data_dir(data_dir))
-    return DatasetReader(folder, features=features, trust=trust)
+    return DatasetReader(folder, features=features, trust=trust, file_format=file_format)
 
 
 def load(
@@ -130,6 +139,7 @@ def load(
     columns: Any = None,
     text: TextMode = "bytes",
     trust: Iterable[str] = (),
+    file_format: str | None = None,
     with_info: bool = False,
 ) -> Any:
     """Open the examples of a dataset that is on disk.
@@ -144,6 +154,7 @@ def load(
         columns: The features to read, such as `["image", "objects/label"]`; all by default.
         text: `"bytes"` gives text as it is stored, `"str"` decodes it as UTF-8.
         trust: Packages that connector classes named in its files may be imported from.
+        file_format: Which files to read, where the folder has them in alternative formats.
         with_info: Whether to give `(examples, info)`.
 
     Returns:
@@ -154,6 +165,6 @@ def load(
         SplitError: It has no such split.
         UnknownNameError: It has no such feature.
     """
-    reader = builder(name, data_dir=data_dir, trust=trust)
+    reader = builder(name, data_dir=data_dir, trust=trust, file_format=file_format)
     examples = reader.as_data_source(split, decoders=decoders, columns=columns, text=text)
     return (examples, reader.info) if with_info else examples

@@ -172,10 +172,13 @@ def test_features_that_cannot_be_stored_are_refused(tmp_path):
     assert message.startswith("two features are stored under the key 'a/b'")
 
 
-def test_other_file_formats_are_refused(tmp_path):
-    assert failure(toy(tmp_path, said={"file_format": "parquet"}), UnsupportedError) == (
-        "datasets are written as tfrecord, not as parquet\n"
-        "  hint: leave file_format out of DatasetInfo"
+def test_unknown_file_formats_are_refused(tmp_path):
+    assert failure(toy(tmp_path, said={"file_format": "parkett"}), InvalidArgumentError) == (
+        "there is no file format 'parkett'; did you mean 'parquet'?"
+    )
+    assert failure(toy(tmp_path, said={"file_format": "riegeli"}), UnsupportedError) == (
+        "files of the format 'riegeli' can be neither read nor written\n"
+        "  hint: have TFDS write the dataset as one of tfrecord, array_record, parquet"
     )
 
 

@@ -317,7 +317,7 @@ def test_a_sequential_writer_refuses_what_makes_no_sense(tmp_path):
         SequentialWriter(info_of(tmp_path, "other"), 2, overwrite=False)
     with pytest.raises(InvalidArgumentError, match="1 or more"):
         SequentialWriter(info_of(tmp_path), 0)
-    with pytest.raises(UnsupportedError, match="not riegeli"):
+    with pytest.raises(UnsupportedError, match="neither read nor written"):
         SequentialWriter(info_of(tmp_path), 1, file_format="riegeli")
 
 
