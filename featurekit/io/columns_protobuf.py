@@ -11,6 +11,7 @@ from google.protobuf.message import DecodeError as ProtobufDecodeError
 from google.protobuf.message import Message
 from google.protobuf.unknown_fields import UnknownFieldSet
 
+from featurekit.io.canonical import canonical_bytes, field_bytes
 from featurekit.io.column_errors import (
     key_error,
     kind_error,
@@ -24,7 +25,6 @@ from featurekit.proto.example_pb2 import (
     Example,
     Feature,
     FeatureList,
-    Features,
     FloatList,
     SequenceExample,
 )
@@ -101,15 +101,10 @@ def write_example(features: Mapping[str, FeatureValues]) -> bytes:
     for key, values in features.items():
         _check_feature(key, values)
     check_example_size(features)
-    # Entry by entry: what protobuf itself calls deterministic differs between its versions,
-    # some of which put a key behind the longer ones that begin with it.
-    entries = []
-    for key in sorted(features):
-        entry = Features()
-        set_feature(entry.feature[key], features[key])
-        entries.append(entry.SerializeToString())
-    data = b"".join(entries)
-    return b"\n" + _varint(len(data)) + data if entries else b""
+    example = Example()
+    for key, values in features.items():
+        set_feature(example.features.feature[key], values)
+    return canonical_bytes(example)
 
 
 def parse_message(message: type[M], data: bytes, record: int | None = None) -> M:
@@ -226,15 +221,7 @@ def _floats(floats: FloatList) -> npt.NDArray[np.float32]:
 def _set_floats(floats: FloatList, values: npt.NDArray[Any]) -> None:
     data = values.astype("<f4").tobytes()
     if data:
-        floats.MergeFromString(b"\n" + _varint(len(data)) + data)
-
-
-def _varint(number: int) -> bytes:
-    digits = []
-    while number > 0x7F:
-        digits.append(number & 0x7F | 0x80)
-        number >>= 7
-    return bytes([*digits, number])
+        floats.MergeFromString(field_bytes(1, data))
 
 
 def _check_feature(key: str, values: FeatureValues) -> None:

@@ -20,6 +20,7 @@ from featurekit.errors import (
     add_path,
     short_repr,
 )
+from featurekit.io.canonical import canonical_bytes
 from featurekit.io.column_errors import key_error
 from featurekit.io.columns import FeatureValues, Kind, read_example
 from featurekit.io.columns_protobuf import (
@@ -223,7 +224,7 @@ def serialize(message: Message) -> bytes:
         raise InvalidTypeError(f"expected a protobuf message, got {short_repr(message)}")
     if isinstance(message, (Example, SequenceExample)):
         check_message_size(message)
-    return message.SerializeToString(deterministic=True)
+    return canonical_bytes(message)
 
 
 def _feature(values: FeatureValues) -> Feature:

@@ -8,8 +8,10 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+import featurekit.io as io
 from featurekit.errors import EncodeError, EncodeTypeError, InvalidTypeError, ParseError
 from featurekit.io import message_size
+from featurekit.io.columns import write_example
 from featurekit.io.example import (
     BytesList,
     Example,
@@ -462,3 +464,25 @@ def test_the_size_limit_is_exact(monkeypatch, message, biggest):
         EncodeError, match=f"would take {size} bytes.* biggest feature is {biggest}"
     ):
         serialize(message)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        io.make_example(dict.fromkeys(["111111", "b", "111", "ab", "a", "é"], 1)),
+        io.make_sequence_example(
+            dict.fromkeys(["111111", "111"], 1), dict.fromkeys(["111111", "111"], [[1], [2]])
+        ),
+        io.make_example({"a": 1}).features,
+        io.Example(),
+        io.Example(features=io.Features()),
+    ],
+    ids=["example", "sequence example", "features", "empty", "empty features"],
+)
+def test_keys_are_sorted_whatever_protobuf_calls_deterministic(message):
+    data = io.serialize(message)
+    assert type(message).FromString(data) == message
+    keys = [part for part in (b"111\x12", b"111111\x12") if part in data]
+    assert keys == sorted(keys, key=data.index)
+    if isinstance(message, io.Example) and message.features.feature:
+        assert data == write_example(io.example_to_dict(message))
