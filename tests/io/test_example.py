@@ -471,7 +471,7 @@ def test_the_size_limit_is_exact(monkeypatch, message, biggest):
     [
         io.make_example(dict.fromkeys(["111111", "b", "111", "ab", "a", "é"], 1)),
         io.make_sequence_example(
-            dict.fromkeys(["111111", "111"], 1), dict.fromkeys(["111111", "111"], [[1], [2]])
+            {"111111": 1, "111": 1}, {"111111": [[1], [2]], "111": [[1], [2]]}
         ),
         io.make_example({"a": 1}).features,
         io.Example(),
