@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from featurekit.connector import Documentation, FeatureConnector
-from featurekit.connectors.image_codecs.channels import Pixels
+from featurekit.connectors.image_codecs.channels import Pixels, put
 from featurekit.connectors.image_codecs.files import ImageHeader, decode_image, read_header
 from featurekit.connectors.image_codecs.inputs import read_file, read_path
 from featurekit.connectors.image_codecs.jpeg import encode_jpeg
@@ -23,10 +23,12 @@ from featurekit.errors import (
     EncodeTypeError,
     InvalidArgumentError,
     add_location,
+    add_path,
     did_you_mean,
     short_repr,
 )
 from featurekit.feature_json import ProtoContent
+from featurekit.nesting import unstack
 from featurekit.tensor_info import Shape, TensorInfo, as_shape
 from featurekit.values import as_array, check_shape
 
@@ -237,9 +239,39 @@ class Image(FeatureConnector):
         Raises:
             DecodeError: The file is damaged, cut short, or has another size.
         """
+        return self._decode(stored, None)
+
+    def decode_batch_example(self, stored: Any) -> Any:
+        """Decode the pictures of a sequence.
+
+        Returns:
+            An array where all have one shape, into which they are decoded; else a list.
+        """
+        if type(self).decode_example is not Image.decode_example:
+            return super().decode_batch_example(stored)
+        files = unstack(stored)
+        batch: Pixels | None = None
+        pictures = []
+        for index, file in enumerate(files):
+            try:
+                picture = self._decode(file, None if batch is None else batch[index])
+            except Exception as error:
+                add_path(error, index, type(self).__name__)
+                raise
+            if batch is None:
+                batch = np.empty((len(files), *picture.shape), picture.dtype)
+                picture = put(picture, batch[index])
+            pictures.append(picture)
+        if batch is None:
+            return super().decode_batch_example(stored)
+        is_whole = all(np.may_share_memory(picture, batch) for picture in pictures)
+        return batch if is_whole else pictures
+
+    def _decode(self, stored: bytes, out: Pixels | None) -> Pixels:
+        """Decode a file, into `out` where the pixels fit there."""
         if self._dtype == np.float32:
-            return self._decode_floats(stored)
-        pixels = decode_image(stored, self._shape[-1], self._dtype, self._size)
+            return put(self._decode_floats(stored), out)
+        pixels = decode_image(stored, self._shape[-1], self._dtype, self._size, out=out)
         shape = pixels.shape
         if len(shape) != len(self._shape) or self._shape[0] not in (None, shape[0]):
             raise DecodeError(

@@ -15,7 +15,17 @@ from typing import TYPE_CHECKING
 from featurekit import lazy
 
 if TYPE_CHECKING:
-    from featurekit import builders, connectors, decode, errors, io, schema, sequences, testing, tfds
+    from featurekit import (
+        builders,
+        connectors,
+        decode,
+        errors,
+        io,
+        schema,
+        sequences,
+        testing,
+        tfds,
+    )
     from featurekit.builders.base import GeneratorBasedBuilder, SplitGenerator
     from featurekit.builders.config import BuilderConfig
     from featurekit.builders.metadata import write_metadata
@@ -28,6 +38,7 @@ if TYPE_CHECKING:
     from featurekit.connectors.dataset import Dataset
     from featurekit.connectors.features_dict import FeaturesDict
     from featurekit.connectors.image import Image
+    from featurekit.connectors.image_codecs.reduced import ReducedImage
     from featurekit.connectors.labeled_image import LabeledImage
     from featurekit.connectors.scalar import Scalar
     from featurekit.connectors.sequence import Sequence
@@ -67,6 +78,7 @@ __all__ = [
     "MetadataDict",
     "PartialDecoding",
     "ReadInstruction",
+    "ReducedImage",
     "Scalar",
     "Sequence",
     "ShardPolicy",
@@ -118,6 +130,7 @@ _MODULES = {
     "MetadataDict": "featurekit.dataset.info",
     "PartialDecoding": "featurekit.decode",
     "ReadInstruction": "featurekit.dataset.split_expressions",
+    "ReducedImage": "featurekit.connectors.image_codecs.reduced",
     "Scalar": "featurekit.connectors.scalar",
     "Sequence": "featurekit.connectors.sequence",
     "ShardPolicy": "featurekit.builders.sharding",

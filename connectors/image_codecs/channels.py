@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Pixels", "fit", "luma"]
+__all__ = ["Pixels", "fit", "luma", "put"]
 
 Pixels = np.ndarray[Any, np.dtype[Any]]
 
@@ -47,6 +47,14 @@ def fit(
     if pixels.dtype == np.uint16:
         return (pixels >> 8).astype(np.uint8)
     return pixels.astype(np.uint16) * np.uint16(widen)
+
+
+def put(pixels: Pixels, out: Pixels | None) -> Pixels:
+    """Copy pixels to `out` and give that, where they have its shape and dtype; else themselves."""
+    if out is None or out.shape != pixels.shape or out.dtype != pixels.dtype:
+        return pixels
+    out[...] = pixels
+    return out
 
 
 def _to_channels(pixels: Pixels, channels: int, gamma: int) -> Pixels:

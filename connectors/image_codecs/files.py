@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from featurekit.connectors.image_codecs import bmp, gif, jpeg, png
-from featurekit.connectors.image_codecs.channels import Pixels
+from featurekit.connectors.image_codecs.channels import Pixels, put
 from featurekit.connectors.image_codecs.limits import Size
 from featurekit.errors import DecodeError, short_repr
 
@@ -23,7 +23,6 @@ _SIGNATURES = {
 
 _DECODERS = {
     "PNG": png.decode_png,
-    "JPEG": jpeg.decode_jpeg,
     "GIF": gif.decode_gif,
     "BMP": bmp.decode_bmp,
 }
@@ -109,7 +108,13 @@ def read_header(data: bytes) -> ImageHeader:
 
 
 def decode_image(
-    data: bytes, channels: int | None, dtype: np.dtype[Any], size: Size = (None, None)
+    data: bytes,
+    channels: int | None,
+    dtype: np.dtype[Any],
+    size: Size = (None, None),
+    *,
+    out: Pixels | None = None,
+    reduce_to: tuple[int, int] = (0, 0),
 ) -> Pixels:
     """Decode a picture of any format.
 
@@ -118,11 +123,18 @@ def decode_image(
         channels: 1 to 4; None gives what the file has.
         dtype: uint8 or uint16.
         size: The declared height and width.
+        out: C-contiguous; where the pixels have its shape and dtype they are put there.
+        reduce_to: Smallest height and width, to decode a JPEG to a smaller picture; other
+            formats are decoded whole.
 
     Returns:
-        `(height, width, channels)` of `dtype`; of a GIF, the frames come first.
+        `(height, width, channels)` of `dtype`; of a GIF, the frames come first. `out` itself
+        where they fit there.
 
     Raises:
         DecodeError: It is no picture, cut short or damaged, or larger or smaller than declared.
     """
-    return _DECODERS[image_format(data)](data, channels, dtype, size)
+    name = image_format(data)
+    if name == "JPEG":
+        return jpeg.decode_jpeg(data, channels, dtype, size, out=out, reduce_to=reduce_to)
+    return put(_DECODERS[name](data, channels, dtype, size), out)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from featurekit.connectors.image_codecs.channels import Pixels, fit
+from featurekit.connectors.image_codecs.channels import Pixels, fit, put
 from featurekit.connectors.image_codecs.limits import Size, check_size
 from featurekit.errors import DecodeError
 
@@ -97,6 +97,8 @@ def decode_jpeg(
     size: Size = (None, None),
     *,
     dct: str = "fast",
+    out: Pixels | None = None,
+    reduce_to: tuple[int, int] = (0, 0),
 ) -> Pixels:
     """The pixels of a JPEG file.
 
@@ -106,9 +108,12 @@ def decode_jpeg(
         dtype: uint8 or uint16.
         size: The declared height and width.
         dct: `"fast"` gives TensorFlow's pixels, `"accurate"` Pillow's.
+        out: C-contiguous; where the pixels have its shape and dtype they are put there.
+        reduce_to: Smallest height and width, to decode to a smaller picture: the file's size
+            times n/8 for the smallest n that gives as much or more. 0 asks for nothing.
 
     Returns:
-        `(height, width, channels)` of `dtype`.
+        `(height, width, channels)` of `dtype`; `out` itself where they fit there.
 
     Raises:
         DecodeError: The file is cut short or damaged, or larger or smaller than declared.
@@ -119,24 +124,41 @@ def decode_jpeg(
     check_size(header.height, header.width, size)
     wanted = channels or header.channels
     colours = "GRAY" if wanted <= 2 else "RGB"
+    fits = (
+        out is not None
+        and out.shape == (header.height, header.width, wanted)
+        and wanted in (1, 3)
+        and out.dtype == np.uint8
+        and not any(reduce_to)
+    )
     try:
         pixels = simplejpeg.decode_jpeg(
-            data, colours, fastdct=dct == "fast", fastupsample=False, strict=False
+            data,
+            colours,
+            fastdct=dct == "fast",
+            fastupsample=False,
+            min_height=reduce_to[0],
+            min_width=reduce_to[1],
+            buffer=out if fits else None,
+            strict=False,
         )
+        if fits and out is not None:
+            return out
     except ValueError as error:
         # What libjpeg forgives simplejpeg does not, where it is in the header.
         if "subsampling" not in str(error) and "extraneous bytes" not in str(error):
             raise _damaged(error) from error
-        pixels = _decode_by_pillow(data, "L" if colours == "GRAY" else "RGB")
-    return fit(pixels, wanted, dtype)
+        pixels = _decode_by_pillow(data, "L" if colours == "GRAY" else "RGB", reduce_to)
+    return put(fit(pixels, wanted, dtype), out)
 
 
-def _decode_by_pillow(data: bytes, mode: str) -> Pixels:
+def _decode_by_pillow(data: bytes, mode: str, reduce_to: tuple[int, int]) -> Pixels:
     from PIL.JpegImagePlugin import JpegImageFile
 
     try:
         image = JpegImageFile(io.BytesIO(data))
-        image.draft(mode, image.size)  # gray is the luma that the file has
+        wanted = (reduce_to[1], reduce_to[0]) if all(reduce_to) else image.size
+        image.draft(mode, wanted)  # gray is the luma that the file has
         pixels = np.array(image.convert(mode))
     except (OSError, SyntaxError, ValueError) as error:
         raise _damaged(error) from error
