@@ -7,7 +7,9 @@ import sys
 import click
 
 from featurekit.errors import FeatureKitError
+from featurekit.schema.changes import Level
 from featurekit.schema.diffing import diff
+from featurekit.schema.drift import Thresholds
 from featurekit.schema.format_diff import DIFF_FORMATS, format_diff_text
 
 __all__ = ["command"]
@@ -24,6 +26,13 @@ _FINE, _TOO_LOW, _FAILED = 0, 1, 2
     help="Fail where the version that NEW states is too low for the changes.",
 )
 @click.option("--fail-on-breaking", is_flag=True, help="Fail where a change breaks readers.")
+@click.option("--drift", is_flag=True, help="Fail where values have moved; reads all records.")
+@click.option(
+    "--drift-thresholds",
+    metavar="NAME=NUMBER,...",
+    help="How far they may: label (share of a class), range, missing (share), size (mean). "
+    "[default: label=0.1,range=0.1,missing=0.05,size=0.25]",
+)
 @click.option(
     "--trust",
     multiple=True,
@@ -43,6 +52,8 @@ def command(
     new: str,
     check_version: bool,
     fail_on_breaking: bool,
+    drift: bool,
+    drift_thresholds: str | None,
     trust: tuple[str, ...],
     form: str,
 ) -> None:
@@ -60,7 +71,9 @@ def command(
     """  # noqa: D301  # click needs the backspace character
     context = click.get_current_context()
     try:
-        found = diff(old, new, trust=trust)
+        looks = drift or drift_thresholds is not None
+        thresholds = Thresholds.parse(drift_thresholds or "") if looks else None
+        found = diff(old, new, trust=trust, drift=thresholds)
         fails = check_version and not found.version_is_enough
     except (FeatureKitError, OSError) as error:
         click.echo(f"{type(error).__name__}: {error}", err=True)
@@ -69,5 +82,6 @@ def command(
         click.echo(format_diff_text(found, color=sys.stdout.isatty()), nl=False)
     else:
         click.echo(DIFF_FORMATS[form](found), nl=False)
-    fails = fails or (fail_on_breaking and found.level.name == "BREAKING")
+    fails = fails or bool(found.drift)
+    fails = fails or (fail_on_breaking and found.level is Level.BREAKING)
     context.exit(_TOO_LOW if fails else _FINE)

@@ -11,6 +11,7 @@ import click
 from featurekit.connector import FeatureConnector
 from featurekit.errors import FeatureKitError
 from featurekit.schema.baseline import apply_baseline, write_baseline
+from featurekit.schema.drift import Thresholds
 from featurekit.schema.feature_files import read_features
 from featurekit.schema.format_text import format_text
 from featurekit.schema.formats import FORMATS
@@ -40,6 +41,14 @@ _CLEAN, _FOUND, _FAILED = 0, 1, 2
     multiple=True,
     metavar="NAME",
     help="Feature that makes two examples the same. Repeatable. [default: all]",
+)
+@click.option(
+    "--drift", is_flag=True, default=None, help="Compare the values of the splits; see diff."
+)
+@click.option(
+    "--drift-thresholds",
+    metavar="NAME=NUMBER,...",
+    help="How far apart they may be. [default: label=0.1,range=0.1,missing=0.05,size=0.25]",
 )
 @click.option(
     "--select",
@@ -122,6 +131,7 @@ def _run(targets: tuple[str, ...], options: dict[str, Any]) -> Report:
         sample=_first(options["sample"], settings.get("sample")),
         leakage=bool(_first(options["leakage"], settings.get("leakage"))),
         leakage_features=options["leakage_features"] or settings.get("leakage-features", ()),
+        drift=_thresholds(options, settings),
         file_rules=FileRules(
             options["message"],
             absent=not options["no_absent"],
@@ -141,6 +151,13 @@ def _run(targets: tuple[str, ...], options: dict[str, Any]) -> Report:
     elif baseline := _first(options["baseline"], settings.get("baseline")):
         apply_baseline(report, baseline)
     return report
+
+
+def _thresholds(options: dict[str, Any], settings: dict[str, Any]) -> Thresholds | None:
+    text = _first(options["drift_thresholds"], settings.get("drift-thresholds"))
+    if text is None and not _first(options["drift"], settings.get("drift")):
+        return None
+    return Thresholds.parse(text or "")
 
 
 def _settings() -> dict[str, Any]:

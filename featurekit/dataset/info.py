@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import textwrap
 from collections.abc import Iterable, Mapping
@@ -10,13 +11,16 @@ from typing import TYPE_CHECKING, Any, Protocol
 from featurekit.connector import FeatureConnector
 from featurekit.dataset import supervised
 from featurekit.dataset.splits import SplitDict
+from featurekit.dataset.storage import is_file, read_text
 from featurekit.dataset.version import Version
-from featurekit.errors import InvalidArgumentError, InvalidTypeError
+from featurekit.errors import DatasetInfoError, InvalidArgumentError, InvalidTypeError
 
 if TYPE_CHECKING:
     from featurekit.dataset.identity import DatasetIdentity
 
-__all__ = ["DatasetInfo", "MetadataDict", "format_size"]
+__all__ = ["STATISTICS_FILE", "DatasetInfo", "MetadataDict", "format_size"]
+
+STATISTICS_FILE = "statistics.json"
 
 _CATALOG = "https://www.tensorflow.org/datasets/catalog"
 
@@ -167,6 +171,26 @@ class DatasetInfo:
     def dataset_size(self) -> int:
         """Bytes of all serialized examples."""
         return self.splits.total_num_bytes
+
+    @property
+    def statistics(self) -> Mapping[str, Any]:
+        """What `featurekit info --stats` has written beside the dataset; empty without.
+
+        Raises:
+            DatasetInfoError: The file is no JSON object.
+        """
+        path = os.path.join(self.data_dir or "", STATISTICS_FILE)
+        if self.data_dir is None or not is_file(path):
+            return {}
+        try:
+            value = json.loads(read_text(path))
+        except (ValueError, RecursionError) as error:
+            raise DatasetInfoError(
+                f"{STATISTICS_FILE} is not JSON: {error}", file=path, hint="remove the file"
+            ) from error
+        if not isinstance(value, Mapping):
+            raise DatasetInfoError(f"{STATISTICS_FILE} holds no object", file=path)
+        return value
 
     @property
     def redistribution_info(self) -> dict[str, str]:

@@ -11,6 +11,7 @@ from featurekit import lazy
 
 if TYPE_CHECKING:
     from featurekit.schema.diffing import Diff, diff
+    from featurekit.schema.drift import Thresholds
     from featurekit.schema.inference import Inferred, infer
     from featurekit.schema.inspection import Inspection, inspect
     from featurekit.schema.validate_files import FileRules
@@ -22,6 +23,7 @@ __all__ = [
     "Inferred",
     "Inspection",
     "Report",
+    "Thresholds",
     "diff",
     "infer",
     "inspect",
@@ -34,6 +36,7 @@ _MODULES = {
     "Inspection": "featurekit.schema.inspection",
     "FileRules": "featurekit.schema.validate_files",
     "Report": "featurekit.schema.validation",
+    "Thresholds": "featurekit.schema.drift",
     "diff": "featurekit.schema.diffing",
     "infer": "featurekit.schema.inference",
     "inspect": "featurekit.schema.inspection",

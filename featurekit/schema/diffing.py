@@ -9,10 +9,14 @@ from typing import Any
 
 from featurekit.connector import FeatureConnector
 from featurekit.dataset.info import DatasetInfo
+from featurekit.dataset.info_json import read_info
 from featurekit.dataset.version import Version
 from featurekit.errors import InvalidArgumentError
 from featurekit.schema.changes import Bump, Change, Level, bumped
+from featurekit.schema.dataset_statistics import read_or_compute_statistics
 from featurekit.schema.diff_features import feature_changes
+from featurekit.schema.drift import Thresholds, find_drift
+from featurekit.schema.findings import Finding
 from featurekit.schema.snapshot import FeatureNode, Snapshot, SplitSnapshot
 from featurekit.schema.snapshot_sources import open_snapshot
 
@@ -34,11 +38,13 @@ class Diff:
         old: The old version.
         new: The new one.
         changes: All changes, those of features first.
+        drift: How values have moved, where that was asked for.
     """
 
     old: Snapshot
     new: Snapshot
     changes: tuple[Change, ...]
+    drift: tuple[Finding, ...] = ()
 
     @property
     def level(self) -> Level:
@@ -83,10 +89,13 @@ class Diff:
             "new_version": self.new.version,
             "required_version": self.required_version and str(self.required_version),
             "changes": [change.as_json() for change in self.changes],
+            "drift": [finding.as_json() for finding in self.drift],
         }
 
 
-def diff(old: Source, new: Source, *, trust: Iterable[str] = ()) -> Diff:
+def diff(
+    old: Source, new: Source, *, trust: Iterable[str] = (), drift: Thresholds | None = None
+) -> Diff:
     """Find all that has changed between two versions of a dataset.
 
     A source is the folder of a dataset's version; a features.json; a builder's Python file, or
@@ -98,6 +107,8 @@ def diff(old: Source, new: Source, *, trust: Iterable[str] = ()) -> Diff:
         old: The version that was.
         new: The version that is.
         trust: Packages that connector classes named in the files may be imported from.
+        drift: How far values may move; None not to look. Both versions must be folders of
+            datasets, whose statistics are read, or computed where there are none.
 
     Raises:
         MissingFileError: There is no such source.
@@ -114,7 +125,11 @@ def diff(old: Source, new: Source, *, trust: Iterable[str] = ()) -> Diff:
         ([('y', 'feature-added'), ('x', 'dtype')], 'MAJOR')
     """
     before, after = _snapshot(old, tuple(trust)), _snapshot(new, tuple(trust))
-    return Diff(before, after, tuple(_changes(before, after)))
+    moved: tuple[Finding, ...] = ()
+    if drift is not None:
+        first, second = (_statistics(side, tuple(trust)) for side in (before, after))
+        moved = tuple(find_drift(first, second, drift, file=after.folder))
+    return Diff(before, after, tuple(_changes(before, after)), moved)
 
 
 def _snapshot(source: Source, trust: tuple[str, ...]) -> Snapshot:
@@ -125,6 +140,16 @@ def _snapshot(source: Source, trust: tuple[str, ...]) -> Snapshot:
     if isinstance(source, DatasetInfo):
         return Snapshot.of_info(source.full_name, source, is_built=bool(source.splits))
     return open_snapshot(os.fspath(source), trust=trust)
+
+
+def _statistics(snapshot: Snapshot, trust: tuple[str, ...]) -> Mapping[str, Any]:
+    if snapshot.folder is None:
+        raise InvalidArgumentError(
+            "drift is looked for in the records of datasets, and there are none",
+            file=snapshot.source,
+            hint="give the folder of a dataset's version",
+        )
+    return read_or_compute_statistics(read_info(snapshot.folder, trust=trust))
 
 
 def _changes(old: Snapshot, new: Snapshot) -> Iterator[Change]:

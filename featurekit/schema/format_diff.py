@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 
 from featurekit.schema.changes import Change, Level
 from featurekit.schema.diffing import Diff
+from featurekit.schema.findings import Finding
 from featurekit.schema.format_github import annotation
 from featurekit.schema.format_text import paint
 
@@ -32,6 +33,10 @@ def _lines(found: Diff, color: bool) -> Iterator[str]:
             yield paint(f"{_title(level)}:", _COLORS[level], color)
             yield from (f"  {_line(change)}" for change in of_level)
             yield ""
+    if found.drift:
+        yield paint("drift:", "yellow", color)
+        yield from (f"  {_drift_line(finding)}" for finding in found.drift)
+        yield ""
 
 
 def _title(level: Level) -> str:
@@ -40,6 +45,11 @@ def _title(level: Level) -> str:
 
 def _line(change: Change) -> str:
     return f"{change.where}: {change.message} ({change.bump.name})"
+
+
+def _drift_line(finding: Finding) -> str:
+    place = finding.place
+    return f"split {place.split}, {place.feature}: {finding.message} ({finding.code})"
 
 
 def verdict(found: Diff) -> str:
@@ -65,6 +75,10 @@ def _github(found: Diff) -> str:
     lines = [
         annotation(levels[change.level], _line(change), title=f"{change.level.name.lower()} change")
         for change in found.changes
+    ]
+    lines += [
+        annotation("warning", _drift_line(finding), title=f"{finding.code} {finding.rule.name}")
+        for finding in found.drift
     ]
     return "\n".join([*lines, verdict(found)]) + "\n"
 

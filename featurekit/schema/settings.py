@@ -85,6 +85,8 @@ _SETTINGS: dict[str, Callable[[Any], bool]] = {
     "sample": _is_count,
     "leakage": _is_flag,
     "leakage-features": _is_texts,
+    "drift": _is_flag,
+    "drift-thresholds": _is_text,
     "baseline": _is_text,
     "trust": _is_texts,
 }

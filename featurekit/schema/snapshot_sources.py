@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import multiprocessing
 import os
@@ -44,7 +45,8 @@ def open_snapshot(source: str, *, trust: tuple[str, ...] = ()) -> Snapshot:
             "there is no such folder or file", file=source, hint="for git, write REVISION:PATH"
         )
     with tempfile.TemporaryDirectory(prefix="featurekit-") as folder:
-        return _open_path(_check_out(revision, path, folder), source, trust)
+        snapshot = _open_path(_check_out(revision, path, folder), source, trust)
+        return dataclasses.replace(snapshot, folder=None)  # it goes with the block
 
 
 def _open_path(path: str, source: str, trust: tuple[str, ...]) -> Snapshot:

@@ -12,10 +12,9 @@ from featurekit.connectors.opaque import Opaque
 from featurekit.dtypes import dtype_name
 from featurekit.errors import FeatureKitError, ParseError, did_you_mean
 from featurekit.io.columns import ColumnSpec, read_columns, read_example
-from featurekit.io.ragged import RaggedTensor
 from featurekit.layout import Layout, OpaqueInfo
 from featurekit.proto.example_pb2 import Example
-from featurekit.schema.elements import element_indices
+from featurekit.schema.elements import element_counts, element_indices
 from featurekit.schema.feature_leaves import FeatureLeaf, feature_leaves
 from featurekit.schema.validate_values import LeafChecker, Problem
 from featurekit.tensor_info import TensorInfo, Tree
@@ -236,23 +235,14 @@ def _siblings(leaves: Sequence[FeatureLeaf]) -> list[list[FeatureLeaf]]:
 
 def _are_uneven(group: Sequence[FeatureLeaf], stored: Any) -> bool:
     """Whether the lists of one sequence have different numbers of elements in a record."""
-    first, *others = (_lengths(leaf.find(stored)) for leaf in group)
+    first, *others = (element_counts(leaf.find(stored)) for leaf in group)
     return any((lengths != first).any() for lengths in others)
 
 
 def _uneven_text(group: Sequence[FeatureLeaf], stored: Any) -> str:
-    shown = ", ".join(f"{_lengths(leaf.find(stored))[0]} ({leaf.name})" for leaf in group)
+    shown = ", ".join(f"{element_counts(leaf.find(stored))[0]} ({leaf.name})" for leaf in group)
     return f"the lists of the sequence have different lengths: {shown}"
 
 
 def _sequence_name(leaf: FeatureLeaf) -> str:
     return FeatureLeaf(leaf.path[: leaf.path.index(None) + 1], leaf.connector).name
-
-
-def _lengths(stored: Any) -> np.ndarray[Any, Any]:
-    """The number of elements in each record of a batch."""
-    if isinstance(stored, Mapping):  # a tensor that is stored with its shape
-        return _lengths(stored["value"] if "value" in stored else next(iter(stored.values())))
-    if isinstance(stored, RaggedTensor):
-        return np.diff(stored.row_splits)
-    return np.array([len(value) for value in stored], np.int64)

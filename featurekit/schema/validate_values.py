@@ -60,7 +60,10 @@ class LeafChecker:
     def __init__(self, leaf: FeatureLeaf) -> None:
         self.leaf = leaf
         info = leaf.connector.get_serialized_info()
-        self._info = info if isinstance(info, TensorInfo) else None
+        single = isinstance(info, TensorInfo) and (
+            leaf.connector.is_plain or None not in info.shape
+        )
+        self._info = info if isinstance(info, TensorInfo) and single else None
         self._checks = tuple(_checks(leaf))
         self._idle = isinstance(leaf.connector, Opaque) or (
             not self._checks and self._info is not None

@@ -20,6 +20,8 @@ from featurekit.errors import (
     UnknownNameError,
     did_you_mean,
 )
+from featurekit.schema.dataset_statistics import read_or_compute_statistics
+from featurekit.schema.drift import Thresholds, find_split_drift
 from featurekit.schema.findings import Finding, Findings
 from featurekit.schema.leakage import find_leakage
 from featurekit.schema.parallel import map_files
@@ -86,6 +88,7 @@ class _Options:
     sample: int | None
     leakage: bool
     leakage_features: tuple[str, ...]
+    drift: Thresholds | None
     file_rules: FileRules
     trust: tuple[str, ...]
     num_processes: int | None
@@ -98,6 +101,7 @@ def validate(
     sample: int | None = None,
     leakage: bool = False,
     leakage_features: Collection[str] = (),
+    drift: Thresholds | None = None,
     file_rules: FileRules = FileRules(),  # noqa: B008  # cannot be changed
     select: Iterable[str] = (),
     ignore: Iterable[str] = (),
@@ -122,6 +126,8 @@ def validate(
         leakage: Whether to look for examples that two splits share.
         leakage_features: Names of the features that count for this, such as `["image"]`, or
             `"objects/label"`; none for all.
+        drift: How far the values of a split may be from those of the first split; None not to
+            look. Looked for in datasets without errors, whose statistics are read, or computed.
         file_rules: How record files without features have to agree.
         select: Codes of the findings to look for, such as `["FK2", "FK401"]`; all by default.
         ignore: Codes of findings to leave out.
@@ -152,6 +158,7 @@ def validate(
         sample,
         leakage,
         tuple(leakage_features),
+        drift,
         file_rules,
         tuple(trust),
         num_processes,
@@ -181,7 +188,21 @@ def _dataset_folders(folder: str) -> list[str]:
 
 def _validate_dataset(folder: str, options: _Options, report: Report) -> Iterator[Finding]:
     metadata = check_metadata(folder, features=options.features, trust=options.trust)
-    yield from metadata.findings
+    findings = [*metadata.findings, *_check_files(metadata, options, report)]
+    yield from findings
+    if options.drift is None or metadata.info is None or metadata.features is None:
+        return
+    if all(finding.severity is not Severity.ERROR for finding in findings):
+        metadata.info.features = metadata.features
+        statistics = read_or_compute_statistics(
+            metadata.info, num_processes=options.num_processes, quiet=options.quiet
+        )
+        yield from find_split_drift(statistics, options.drift, file=folder)
+
+
+def _check_files(metadata: Metadata, options: _Options, report: Report) -> Iterator[Finding]:
+    """Check the shards of a dataset, and what is in them."""
+    folder = metadata.folder
     info = metadata.info
     if info is None or any(finding.code == "FK112" for finding in metadata.findings):
         return  # nobody knows which files there should be

@@ -448,3 +448,21 @@ def test_every_rule_says_what_and_how():
 def test_errors_are_ours(tmp_path):
     with pytest.raises(FeatureKitError):
         FileRules(message="exmaple")
+
+
+@pytest.mark.parametrize(
+    ("feature", "values", "message"),
+    [
+        (fk.Tensor(shape=(None,), dtype=np.int64, maximum=9), [[1, 2], [3], [4, 10]], "got 10"),
+        (fk.Tensor(shape=(2, None), dtype=np.int64, maximum=9), [[[1], [10]], [[1, 2]] * 2], "10"),
+        (fk.Tensor(shape=(None, 2), dtype=np.int64, minimum=1), [[[1, 1]], [[3, 0]]], "got 0"),
+    ],
+)
+def test_arrays_of_unknown_size(tmp_path, monkeypatch, feature, values, message):
+    monkeypatch.setattr(type(feature), "_check_range", lambda self, array: None)
+    features = fk.FeaturesDict({"x": feature})
+    rows = [{"x": value} for value in values]
+    reader = fk.write_dataset("sizes", {"train": rows}, features, tmp_path, quiet=True)
+    (finding,) = validate(reader.data_dir).findings
+    assert (finding.code, finding.place.feature, finding.count) == ("FK402", "x", 1)
+    assert finding.message.endswith(message)
