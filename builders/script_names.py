@@ -18,15 +18,15 @@ import importlib.util
 import pathlib
 import sys
 import types
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from featurekit.errors import FeatureKitError
 
-__all__ = ["ScriptNames", "tfds_folder", "tfds_is_installed"]
+__all__ = ["STANDS_FOR", "ScriptNames", "tfds_folder", "tfds_is_installed"]
 
 _TFDS = "tensorflow_datasets"
-_STANDS_FOR = {_TFDS: "featurekit.tfds", "tensorflow": "featurekit.tfds.tensorflow"}
+STANDS_FOR = {_TFDS: "featurekit.tfds", "tensorflow": "featurekit.tfds.tensorflow"}
 
 # What modules of TFDS's own source tree are called here; no library is called so.
 _TREE = "tfds_scripts"
@@ -60,6 +60,8 @@ class ScriptNames(importlib.abc.MetaPathFinder):
         folders: Where its own modules are found: beside it, and where its package lies.
     """
 
+    stands_for: Mapping[str, str] = STANDS_FOR
+
     def __init__(self, file: pathlib.Path, folders: Sequence[pathlib.Path]) -> None:
         self._folders = [str(folder) for folder in folders]
         self._tree = tfds_folder(file)
@@ -81,6 +83,7 @@ class ScriptNames(importlib.abc.MetaPathFinder):
         )
         assert spec is not None
         assert spec.loader is not None  # it was given
+        _make_packages(name)
         module = sys.modules[name] = importlib.util.module_from_spec(spec)
         try:
             spec.loader.exec_module(module)
@@ -124,7 +127,7 @@ class ScriptNames(importlib.abc.MetaPathFinder):
         level: int = 0,
     ) -> Any:
         """The `__import__` of the script's modules."""
-        if level == 0 and name.partition(".")[0] in _STANDS_FOR:
+        if level == 0 and name.partition(".")[0] in self.stands_for:
             return self._import_stand_in(name, globals or {}, fromlist or ())
         with self.active():
             try:
@@ -137,7 +140,7 @@ class ScriptNames(importlib.abc.MetaPathFinder):
     def _import_stand_in(self, name: str, importer: dict[str, Any], names: Sequence[str]) -> Any:
         if not names:
             self._find(name, importer)  # it must be there
-            return importlib.import_module(_STANDS_FOR[name.partition(".")[0]])
+            return importlib.import_module(self.stands_for[name.partition(".")[0]])
         if "*" in names:
             names = dir(self._find(name, importer))
         found = {wanted: self._find(f"{name}.{wanted}", importer) for wanted in names}
@@ -151,7 +154,7 @@ class ScriptNames(importlib.abc.MetaPathFinder):
         """
         top, *parts = name.split(".")
         try:
-            return functools.reduce(getattr, parts, importlib.import_module(_STANDS_FOR[top]))
+            return functools.reduce(getattr, parts, importlib.import_module(self.stands_for[top]))
         except FeatureKitError as error:
             if top == _TFDS:
                 for count in (len(parts), len(parts) - 1):  # a module, or a name in one
@@ -174,6 +177,15 @@ class ScriptNames(importlib.abc.MetaPathFinder):
             if file and file.is_file() and self.in_tree(file):
                 return self.load_from_tree(file)
         return None
+
+
+def _make_packages(name: str) -> None:
+    """Let a module be imported by its name, as pickle does: it needs packages around it."""
+    *packages, _ = name.split(".")
+    for count in range(1, len(packages) + 1):
+        package = types.ModuleType(".".join(packages[:count]))
+        package.__path__ = []
+        sys.modules.setdefault(package.__name__, package)
 
 
 class _Loader(importlib.machinery.SourceFileLoader):

@@ -68,6 +68,8 @@ class Dataset(Sequence):
                 f"expected the steps, got {type(steps).__name__} {short_repr(steps)}",
                 hint="give a list or a generator of steps, or a dict of lists",
             )
+        if hasattr(steps, "as_numpy_iterator"):  # a tf.data.Dataset, whose steps are tensors
+            steps = steps.as_numpy_iterator()
         encoded = [encode_at(self._feature, step, index) for index, step in enumerate(steps)]
         self._check_length(len(encoded))
         return encoded

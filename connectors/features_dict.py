@@ -229,12 +229,16 @@ class FeaturesDict(FeatureConnector, Mapping[str, FeatureConnector]):
         features = value["features"] if isinstance(value, ProtoContent) else value
         return cls({key: _child_from_json(key, item) for key, item in features.items()})
 
-    def save_metadata(self, data_dir: str | os.PathLike[str], feature_name: str | None) -> None:
+    def save_metadata(
+        self, data_dir: str | os.PathLike[str], feature_name: str | None = None
+    ) -> None:
         """Write the files of all features."""
         for key, feature in self._features.items():
             feature.save_metadata(data_dir, _file_name(feature_name, key))
 
-    def load_metadata(self, data_dir: str | os.PathLike[str], feature_name: str | None) -> None:
+    def load_metadata(
+        self, data_dir: str | os.PathLike[str], feature_name: str | None = None
+    ) -> None:
         """Read the files of all features."""
         for key, feature in self._features.items():
             feature.load_metadata(data_dir, _file_name(feature_name, key))

@@ -169,6 +169,8 @@ class Sequence(FeatureConnector):
 
     def _inner_dicts(self, key: str, item: Mapping[str, Any]) -> list[dict[str, Any]]:
         inner = self._feature[key]  # type: ignore[index]
+        if isinstance(inner, Sequence):  # a dict of lists for each element, transposed
+            inner = inner._feature
         if not isinstance(inner, FeaturesDict):
             raise EncodeTypeError(f"expected a list for {key!r}, got a dict")
         return Sequence(inner)._dicts(item)

@@ -86,6 +86,11 @@ class TensorInfo:
         """The dtype; TFDS's name for it."""
         return self.dtype
 
+    @classmethod
+    def copy_from(cls, tensor_info: TensorInfo) -> TensorInfo:
+        """A copy; TFDS's name for it."""
+        return tensor_info.replace()
+
     def replace(self, **changes: Any) -> TensorInfo:
         """A copy with some attributes changed."""
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}

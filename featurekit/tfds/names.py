@@ -12,7 +12,7 @@ _DATASET = "featurekit.dataset"
 
 _BUILDERS: Names = {
     "featurekit.builders.base": "DatasetBuilder GeneratorBasedBuilder",
-    "featurekit.builders.beam": "BeamBasedBuilder",
+    "featurekit.builders.beam_based": "BeamBasedBuilder",
     "featurekit.builders.config": "BuilderConfig",
     "featurekit.builders.shard_based": "ShardBasedBuilder",
 }
@@ -86,7 +86,7 @@ _DOWNLOAD: Names = {
     "featurekit.errors": "DownloadError",
 }
 _DECODE: Names = {"featurekit.decode": "Decoder PartialDecoding SkipDecoding make_decoder"}
-_BEAM: Names = {"featurekit.tfds.beam": "ReadFromTFDS"}
+_BEAM: Names = {"featurekit.tfds.beam_source": "ReadFromTFDS"}
 _NAMING: Names = {
     f"{_DATASET}.naming": "DatasetReference camelcase_to_snakecase=camel_to_snake",
     f"{_DATASET}.file_template": "ShardedFileTemplate",
@@ -115,8 +115,15 @@ _MODULES: dict[str, Names] = {
         f"{_DATASET}.read_config": "ReadConfig",
         f"{_DATASET}.splits": "Split",
     },
+    "testing": {
+        "featurekit.testing.mock": "mock_data",
+        "featurekit.tfds.expectations": (
+            "FeatureExpectationItem FeatureExpectationsTestCase RaggedConstant SubTestCase "
+            "TestCase TestValue make_tmp_dir rm_tmp_dir test_main tmp_dir"
+        ),
+    },
     "typing": {
-        "featurekit.tfds.typing": "FeatureConnectorArg Json PathLike Tree TreeDict",
+        "featurekit.tfds.type_names": "FeatureConnectorArg Json PathLike Tree TreeDict",
         f"{_DATASET}.split_expressions": "SplitArg=SplitLike",
     },
     "core": {

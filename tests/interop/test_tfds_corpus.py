@@ -21,7 +21,6 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-@pytest.mark.timeout(900)
 def test_scripts_describe_their_datasets_as_under_tfds(tmp_path):
     path = tmp_path / "corpus.json"
     for command in ("record", "compare"):
