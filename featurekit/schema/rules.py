@@ -127,7 +127,7 @@ _RULES = (
     ),
     Rule(
         *("FK202", "bad-checksum", _E),
-        "a record's length or payload does not match its checksum",
+        "a record is damaged: its length or payload does not match its checksum",
         _COPY,
     ),
     Rule(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ from featurekit.io.columns import read_example
 from featurekit.io.compression import ByteSource, Inflater, detect
 from featurekit.io.files import LocalFile
 from featurekit.io.framing import Fault, scan_records
+from featurekit.io.record_files import open_records
 from featurekit.io.stream import RecordStream
 from featurekit.io.window import Window
 from featurekit.schema.findings import Finding, Findings, Place
@@ -42,6 +43,7 @@ class ShardTask:
         split: The split it is of; None for a file without metadata.
         examples: Number of records it should have; None where nobody says.
         sample: Indices of the records to decode; None for all.
+        file_format: How the file is stored.
         content: Whether to give a digest of each record's content.
         content_of: The keys which that is of; none for all.
     """
@@ -50,6 +52,7 @@ class ShardTask:
     split: str | None = None
     examples: int | None = None
     sample: npt.NDArray[np.int64] | None = None
+    file_format: str = "tfrecord"
     content: bool = False
     content_of: tuple[str, ...] = ()
 
@@ -91,21 +94,28 @@ def check_shard(task: ShardTask, checker: RecordChecker | None) -> ShardReport:
     try:
         file = LocalFile(task.path)
         report.file_bytes = file.size
+        if task.file_format != "tfrecord":
+            _Pass(report, checker, found).run_indexed()
+            return _finish(report, found)
         compression = detect(file)
         if compression is not None and task.split is not None:
             text = f"the shard is compressed with {compression}"
             found.add(Finding("FK208", text, Place(task.path)))
             report.whole = False
         elif compression is not None:
-            source = Inflater(file, compression, salvage=True)
-            _Pass(source, report, checker, found).run()
+            _Pass(report, checker, found).run(Inflater(file, compression, salvage=True))
         elif not _only_measure(task, checker) or not _measure(file, report):
-            _Pass(file, report, checker, found).run()
+            _Pass(report, checker, found).run(file)
     except (FeatureKitError, OSError) as error:
         code = "FK201" if isinstance(error, MissingFileError) else "FK210"
         message = error.message if isinstance(error, FeatureKitError) else error.strerror
         found.add(Finding(code, message or str(error), Place(task.path)))
         report.whole = False
+    return _finish(report, found)
+
+
+def _finish(report: ShardReport, found: Findings) -> ShardReport:
+    task = report.task
     if report.whole and task.examples not in (None, report.records):
         text = f"expected {task.examples} records, got {report.records}"
         found.add(Finding("FK205", text, Place(task.path)))
@@ -139,30 +149,43 @@ def _measure(file: LocalFile, report: ShardReport) -> bool:
 class _Pass:
     """One pass over a shard's records, damaged ones included."""
 
-    def __init__(
-        self,
-        source: ByteSource,
-        report: ShardReport,
-        checker: RecordChecker | None,
-        found: Findings,
-    ) -> None:
+    def __init__(self, report: ShardReport, checker: RecordChecker | None, found: Findings) -> None:
         self._report = report
         self._task = report.task
         self._checker = checker
         self._found = found
         self._digests: list[bytes] = []
-        self._stream = RecordStream(source, "skip", check_crc=True, on_error=self._damaged)
 
-    def run(self) -> None:
-        for payloads in _chunks(self._stream):
-            first = self._report.records + self._stream.lost.records
-            self._report.records += len(payloads)
-            self._report.payload_bytes += sum(map(len, payloads))
-            if self._task.content:
-                self._digests += [digest(record, self._task.content_of) for record in payloads]
-            if self._checker is not None:
-                self._decode(self._checker, payloads, first)
+    def run(self, source: ByteSource) -> None:
+        """Read a TFRecord file, damaged places included."""
+        stream = RecordStream(source, "skip", check_crc=True, on_error=self._damaged)
+        for _, payloads in stream.blocks():
+            for chunk in _chunks(payloads):
+                self._take(chunk, stream.lost.records)
         self._report.digests = b"".join(self._digests)
+
+    def run_indexed(self) -> None:
+        """Read a file of another format, up to the first damaged place."""
+        records = open_records(self._task.path, self._task.file_format)
+        try:
+            for chunk in _chunks(records):
+                self._take(chunk, 0)
+        except CorruptRecordError as error:
+            self._report.whole = False
+            self._found.add(Finding.of_error("FK202", error, Place(self._task.path)))
+        finally:
+            records.close()
+        self._report.digests = b"".join(self._digests)
+
+    def _take(self, payloads: list[bytes], lost: int) -> None:
+        """Look at some records, before which so many were lost."""
+        first = self._report.records + lost
+        self._report.records += len(payloads)
+        self._report.payload_bytes += sum(map(len, payloads))
+        if self._task.content:
+            self._digests += [digest(record, self._task.content_of) for record in payloads]
+        if self._checker is not None:
+            self._decode(self._checker, payloads, first)
 
     def _damaged(self, error: CorruptRecordError, fault: Fault | None) -> None:
         self._report.whole = False
@@ -191,15 +214,22 @@ class _Pass:
             self._found.add(Finding(problem.code, problem.message, place))
 
 
-def _chunks(stream: RecordStream) -> Iterator[list[bytes]]:
-    """The stream's records in pieces of few records and few bytes."""
-    for _, payloads in stream.blocks():
-        start = size = 0
-        for stop, payload in enumerate(payloads, 1):
-            size += len(payload)
-            if stop - start >= _MAX_RECORDS or size >= _MAX_BYTES or stop == len(payloads):
-                yield payloads[start:stop]
-                start, size = stop, 0
+def _chunks(records: Iterable[bytes]) -> Iterator[list[bytes]]:
+    """Records in pieces of few records and few bytes; what was read before a fault comes first."""
+    chunk: list[bytes] = []
+    size = 0
+    try:
+        for record in records:
+            chunk.append(record)
+            size += len(record)
+            if len(chunk) >= _MAX_RECORDS or size >= _MAX_BYTES:
+                yield chunk
+                chunk, size = [], 0
+    except CorruptRecordError:
+        yield chunk
+        raise
+    if chunk:
+        yield chunk
 
 
 def digest(record: bytes, keys: Collection[str] = ()) -> bytes:

@@ -16,10 +16,13 @@ from featurekit.dataset.info import DatasetInfo
 from featurekit.dataset.splits import SplitInfo
 from featurekit.errors import (
     InvalidArgumentError,
+    MissingDependencyError,
     MissingFileError,
     UnknownNameError,
+    UnsupportedError,
     did_you_mean,
 )
+from featurekit.io.record_files import check_file_format, check_installed
 from featurekit.schema.dataset_statistics import read_or_compute_statistics
 from featurekit.schema.drift import Thresholds, find_split_drift
 from featurekit.schema.findings import Finding, Findings
@@ -38,8 +41,6 @@ from featurekit.schema.validate_shards import (
 )
 
 __all__ = ["Report", "validate"]
-
-_READABLE = ("tfrecord",)
 
 
 @dataclasses.dataclass
@@ -207,9 +208,10 @@ def _check_files(metadata: Metadata, options: _Options, report: Report) -> Itera
     if info is None or any(finding.code == "FK112" for finding in metadata.findings):
         return  # nobody knows which files there should be
     yield from check_names(info, folder)
-    if info.file_format not in _READABLE:
-        text = f"shards of the format '{info.file_format}' cannot be read"
-        yield metadata.finding("FK211", text)
+    try:
+        check_installed(check_file_format(info.file_format))
+    except (UnsupportedError, MissingDependencyError) as error:
+        yield metadata.finding("FK211", error.message)
         return
     reports = _check_shards(metadata, info, options)
     report.add(reports)
@@ -224,7 +226,12 @@ def _check_files(metadata: Metadata, options: _Options, report: Report) -> Itera
 def _check_shards(metadata: Metadata, info: DatasetInfo, options: _Options) -> list[ShardReport]:
     content_of = _content_keys(metadata.features, options.leakage_features)
     tasks = [
-        dataclasses.replace(task, content=options.leakage, content_of=content_of)
+        dataclasses.replace(
+            task,
+            file_format=info.file_format,
+            content=options.leakage,
+            content_of=content_of,
+        )
         for split in info.splits.values()
         for task in _tasks(split, options.sample)
     ]

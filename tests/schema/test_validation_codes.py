@@ -318,7 +318,7 @@ def _(damaged):
 
 @case(
     "FK211",
-    "shards of the format 'riegeli' cannot be read",
+    "files of the format 'riegeli' can be neither read nor written",
     "dataset_info.json",
     line='"fileFormat": "riegeli"',
 )
