@@ -259,8 +259,7 @@ class Barrier:
                 return
             for number, row in enumerate(loan.rows):
                 if not row.is_last:
-                    states = {name: StateRow(saved, number) for name, saved in loan.saved.items()}
-                    self._queue.go_on(row.example, states)
+                    self._queue.go_on(row.example, StateRow(loan.saved, number))
             self._loans.discard(loan)
             self._advance()
             self._takers.notify_all()  # those who wait for states have fewer to wait for

@@ -123,7 +123,7 @@ class NextQueuedSequenceBatch:
         """
         spec = self._spec(name)
         if name not in self._states:
-            self._states[name] = spec.batch([states[name] for states in self._start_states])
+            self._states[name] = spec.batch(self._start_states)
         return self._states[name]
 
     def save_state(self, name: str, value: Any, *, detach: bool = True) -> None:

@@ -72,18 +72,18 @@ def _declared(inlet: Inlet) -> dict[str, Any]:
 
 
 def _save_example(example: Example) -> dict[str, Any]:
+    arrays, row = example.states
     # One row each, since an example may share its arrays with many others.
     states = {
-        name: map_leaves(lambda array, row=row: gather(array, [row]), arrays)
-        for name, (arrays, row) in example.states.items()
+        name: map_leaves(lambda array: gather(array, [row]), tree) for name, tree in arrays.items()
     }
     return {name: getattr(example, name) for name in _DATA} | {"states": states}
 
 
 def _load_example(values: Mapping[str, Any], specs: InputSpecs) -> Example:
     states = {
-        name: StateRow(spec.saved(values["states"][name], 1, detach=True), 0)
+        name: spec.saved(values["states"][name], 1, detach=True)
         for name, spec in specs.states.items()
     }
     data = {name: values[name] for name in _DATA}
-    return Example(**data, states=states, admitted=True)
+    return Example(**data, states=StateRow(states, 0), admitted=True)

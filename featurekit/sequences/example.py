@@ -21,7 +21,7 @@ class Example:
         total_length: Number of its steps that are data, the rest is padding.
         sequences: `(count * num_unroll, ...)` arrays or `SparseTensor`s, by name.
         context: Values that are the same for all segments, by name.
-        states: What the next segment starts from, by name of the state.
+        states: What the next segment starts from.
         segment: Number of the segment that is ready, or that waits for its states.
         rank: Place in the order of arrival, from 0.
         source_index: Place in the input of the feeder that read it, if one did.
@@ -33,7 +33,7 @@ class Example:
     total_length: int
     sequences: Mapping[str, Any]
     context: Mapping[str, Any]
-    states: Mapping[str, StateRow]
+    states: StateRow
     segment: int = 0
     rank: int = -1
     source_index: int | None = None
@@ -42,7 +42,7 @@ class Example:
     def full_key(self, segment: int) -> bytes:
         """The key of a segment; that after the last one says that the example stops.
 
-        >>> Example(b"a", 2, 3, {}, {}, {}).full_key(1)
+        >>> Example(b"a", 2, 3, {}, {}, StateRow({}, 0)).full_key(1)
         b'00001_of_00002:a'
         """
         if segment == self.count:

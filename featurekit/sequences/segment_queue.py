@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import heapq
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from featurekit.errors import InvalidArgumentError
 from featurekit.sequences.example import Example
@@ -115,7 +115,7 @@ class SegmentQueue:
                 self._examples[row.example.key] = row.example
                 self.active += 1
 
-    def go_on(self, example: Example, states: Mapping[str, StateRow]) -> None:
+    def go_on(self, example: Example, states: StateRow) -> None:
         """Make the next segment of an example ready, to start from these states."""
         example.segment += 1
         example.states = states

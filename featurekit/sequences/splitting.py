@@ -24,6 +24,7 @@ from featurekit.io.sparse import SparseTensor
 from featurekit.sequences.arrays import to_numpy
 from featurekit.sequences.example import Example
 from featurekit.sequences.specs import InputSpecs, ValueSpec
+from featurekit.sequences.states import StateRow
 from featurekit.tensor_info import Shape
 from featurekit.values import as_array
 
@@ -83,7 +84,9 @@ class Splitter:
             total_length=total,
             sequences={name: _filled(value, padded) for name, value in values.items()},
             context=_take("context", specs.context, context or {}, _context),
-            states={name: spec.first(states.get(name)) for name, spec in specs.states.items()},
+            states=StateRow(
+                {name: spec.first(states.get(name)) for name, spec in specs.states.items()}, 0
+            ),
         )
 
     def _common_length(self, values: Mapping[str, Any]) -> int:

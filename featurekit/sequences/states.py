@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,9 +24,9 @@ __all__ = ["StateRow", "StateSpec"]
 
 
 class StateRow(NamedTuple):
-    """The state of one example: a row of arrays that it may share with other examples."""
+    """The states of one example: a row of arrays that it may share with other examples."""
 
-    arrays: Any  # a tree
+    arrays: Mapping[str, Any]  # a tree by name of the state
     row: int
 
 
@@ -50,13 +49,13 @@ class StateSpec:
         self._leaves = map_leaves(lambda leaf: _Leaf(name, leaf), declared)
         self._start = None
         if all(is_array(leaf) for leaf in leaves(declared)):
-            self._start = StateRow(map_leaves(lambda leaf: own(leaf)[None], declared), 0)
+            self._start = map_leaves(lambda leaf: own(leaf)[None], declared)
 
-    def first(self, value: Any) -> StateRow:
-        """The state that an example starts from; `value` is None where it brings none."""
+    def first(self, value: Any) -> Any:
+        """The state that an example starts from, `(1, ...)`; `value` is None if it brings none."""
         if value is not None:
             arrays = self._checked(value, (), detach=True)
-            return StateRow(map_leaves(lambda array: array[None], arrays), 0)
+            return map_leaves(lambda array: array[None], arrays)
         if self._start is None:
             raise InvalidArgumentError(
                 f"the initial value of state {self.name!r} is missing",
@@ -69,16 +68,17 @@ class StateSpec:
         return self._checked(value, (batch_size,), detach=detach)
 
     def batch(self, rows: Sequence[StateRow]) -> Any:
-        """The states of several examples as arrays `(len(rows), ...)`, newly made."""
+        """This state of several examples as arrays `(len(rows), ...)`, newly made."""
         if not rows:
             if self._start is not None:
-                return map_leaves(lambda array: gather(array, []), self._start.arrays)
+                return map_leaves(lambda array: gather(array, []), self._start)
             return map_leaves(lambda leaf: leaf.empty(), self._leaves)
-        runs = [
-            (run[0].arrays, [row.row for row in run])
-            for _, group in itertools.groupby(rows, key=lambda row: id(row.arrays))
-            if (run := list(group))
-        ]
+        runs: list[tuple[Any, list[int]]] = []  # rows of the same arrays that follow each other
+        for arrays, row in rows:
+            tree = arrays[self.name]
+            if not runs or runs[-1][0] is not tree:
+                runs.append((tree, []))
+            runs[-1][1].append(row)
 
         def joined(*arrays: Any) -> Any:
             parts = zip(arrays, runs, strict=True)
