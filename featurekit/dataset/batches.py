@@ -10,7 +10,7 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
-from featurekit.dataset.chunks import Chunk, ExampleReader, numbers_from
+from featurekit.dataset.item_reader import Chunk, ItemReader, numbers_from
 from featurekit.dataset.iteration import ResumableIterator
 from featurekit.dataset.order import Order
 from featurekit.dataset.prefetch import map_ahead
@@ -39,7 +39,7 @@ class Batches(Sequence[Any]):
 
     def __init__(
         self,
-        reader: ExampleReader,
+        reader: ItemReader,
         order: Order,
         size: int,
         *,
@@ -98,7 +98,7 @@ class Batches(Sequence[Any]):
             raise RecordIndexError(f"there is no batch {position}: there are {count}")
         start = (position if position >= 0 else position + count) * self._size
         numbers = numbers_from(self._order, self._epoch, start, self._size)
-        return self._decode(Chunk(start, numbers, None))
+        return self._decode(Chunk(start, numbers))
 
     def __iter__(self) -> ResumableIterator:
         """All batches, read and decoded ahead."""
@@ -125,7 +125,7 @@ class Batches(Sequence[Any]):
 
     @functools.cached_property
     def _infos(self) -> Any:
-        return self._reader.features.get_tensor_info()
+        return self._reader.infos
 
     def __repr__(self) -> str:
         """What it holds, without reading anything."""

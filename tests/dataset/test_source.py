@@ -135,4 +135,4 @@ def test_many_shards_are_read_with_few_files_open(tmp_path):
     fk.write_dataset("many", {"train": examples}, features, tmp_path, num_shards=100)
     source = fk.load("many", "train", data_dir=tmp_path)
     assert sorted(int(source[i]["i"]) for i in range(100)) == list(range(100))
-    assert source._reader.records._open.cache_info().currsize <= 16
+    assert source._records._open.cache_info().currsize <= 16

@@ -1,20 +1,22 @@
-"""Examples read and decoded some at a time."""
+"""Examples of a split, read and decoded some at a time."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from featurekit.connector import FeatureConnector
+from featurekit.dataset.item_reader import Chunk, ItemReader, numbers_from
 from featurekit.dataset.order import Order
 from featurekit.dataset.prefetch import map_ahead
 from featurekit.dataset.records import SplitRecords
+from featurekit.tensor_info import TensorInfo, Tree
 
-__all__ = ["Chunk", "ExampleReader", "numbers_from"]
+__all__ = ["ExampleReader"]
 
 Positions: TypeAlias = npt.NDArray[np.int64]
 
@@ -25,26 +27,7 @@ _CHUNK_BYTES = 1 << 18
 _FEW = 16  # where only reading can tell how large records are
 
 
-class Chunk(NamedTuple):
-    """Some examples, to be decoded together.
-
-    Attributes:
-        start: Position of the first in the order.
-        numbers: `(n,)` int64, their numbers in the split.
-        records: The records, where they have been read.
-    """
-
-    start: int
-    numbers: Positions
-    records: list[bytes] | None
-
-    @property
-    def stop(self) -> int:
-        """Position behind the last."""
-        return self.start + len(self.numbers)
-
-
-class ExampleReader:
+class ExampleReader(ItemReader):
     """Reads examples of a split, one, several or a batch.
 
     Args:
@@ -56,13 +39,23 @@ class ExampleReader:
         self.records = records
         self.features = features
 
+    @property
+    def infos(self) -> Tree[TensorInfo]:
+        """What an example looks like."""
+        return self.features.get_tensor_info()
+
+    @property
+    def decodes(self) -> bool:
+        """Whether values differ from what is stored."""
+        return not self.features.is_plain
+
     def one(self, number: int) -> Any:
         """One example."""
         return self._decode(self.records[number], number)
 
     def several(self, numbers: Positions) -> list[Any]:
         """Several examples."""
-        examples, error = self._examples(Chunk(0, numbers, None))
+        examples, error = self._examples(Chunk(0, numbers))
         if error is not None:
             raise error
         return examples
@@ -240,9 +233,3 @@ def _fitting(records: list[bytes], max_bytes: int) -> int:
         if size >= max_bytes:
             return count
     return len(records)
-
-
-def numbers_from(order: Order, epoch: int, start: int, size: int) -> Positions:
-    """The numbers of the next `size` examples of an order, fewer at its end."""
-    stop = start + size if order.size is None else min(start + size, order.size)
-    return order.at(np.arange(start, max(stop, start)), epoch)
