@@ -13,7 +13,7 @@ from featurekit.connector import FeatureConnector
 from featurekit.dataset.item_reader import Chunk, ItemReader, numbers_from
 from featurekit.dataset.order import Order
 from featurekit.dataset.prefetch import map_ahead
-from featurekit.dataset.records import SplitRecords
+from featurekit.dataset.records import Records
 from featurekit.tensor_info import TensorInfo, Tree
 
 __all__ = ["ExampleReader"]
@@ -35,7 +35,7 @@ class ExampleReader(ItemReader):
         features: Decode them.
     """
 
-    def __init__(self, records: SplitRecords, features: FeatureConnector) -> None:
+    def __init__(self, records: Records, features: FeatureConnector) -> None:
         self.records = records
         self.features = features
 
@@ -174,7 +174,7 @@ class ExampleReader(ItemReader):
 class _Front:
     """How far the files have been read from front to back."""
 
-    def __init__(self, records: SplitRecords) -> None:
+    def __init__(self, records: Records) -> None:
         self._records = records
         self._next = -1  # number of the record that comes next
         self._runs: Iterator[list[bytes]] = iter(())

@@ -6,6 +6,7 @@ hold the wanted examples, and reads them through `featurekit.dataset.shards`.
 
 from __future__ import annotations
 
+import abc
 import bisect
 import functools
 import itertools
@@ -20,14 +21,42 @@ from featurekit.dataset.shards import Shard, check_format, open_shard
 from featurekit.dataset.splits import FileInstruction
 from featurekit.errors import FeatureKitError, add_location
 
-__all__ = ["SplitRecords"]
+__all__ = ["Records", "SplitRecords"]
 
 # Open files are few on purpose: builds and readers work with a limit of 64.
 _MAX_OPEN = 16
 _RUN = 128  # records read at a time from the middle of a file
 
 
-class SplitRecords(Sequence[bytes]):
+class Records(Sequence[bytes], abc.ABC):
+    """Serialized examples by position: what an `ExampleReader` reads from."""
+
+    @abc.abstractmethod
+    def __getitem__(self, index: int) -> bytes:  # type: ignore[override]
+        """The record at a position from 0 on."""
+
+    @abc.abstractmethod
+    def add_place(self, error: BaseException, index: int) -> None:
+        """Say in which record an error happened."""
+
+    def read(self, positions: npt.NDArray[np.int64]) -> list[bytes]:
+        """The records at many positions, in that order."""
+        return [self[index] for index in positions.tolist()]
+
+    def lengths(self, positions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64] | None:
+        """How many bytes the records at many positions have; None where that is not known."""
+        return None
+
+    def is_front(self, position: int) -> bool:
+        """Whether `runs` from that position on costs no more than what it gives."""
+        return False
+
+    def runs(self, start: int = 0) -> Iterator[list[bytes]]:
+        """All records from a position on, in order, some at a time."""
+        return ([self[index]] for index in range(start, len(self)))
+
+
+class SplitRecords(Records):
     """Serialized examples, shard after shard. Threads may share it, and forked processes.
 
     Args:
@@ -57,7 +86,7 @@ class SplitRecords(Sequence[bytes]):
         return self._starts[-1]
 
     def __getitem__(self, index: int) -> bytes:  # type: ignore[override]
-        """The record at a position from 0 on."""
+        """The record at a position."""
         number, position = self._find(index)
         return self._open(number).one(position)
 

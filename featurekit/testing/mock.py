@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 from unittest import mock
 
@@ -15,6 +15,7 @@ from featurekit.connector import FeatureConnector
 from featurekit.dataset import load
 from featurekit.dataset.naming import DatasetReference
 from featurekit.dataset.reading import ReadsExamples
+from featurekit.dataset.records import Records
 from featurekit.dataset.source import DataSource
 from featurekit.errors import DatasetNotFoundError, add_context
 from featurekit.testing.fake_values import check_count, fake_record
@@ -22,7 +23,7 @@ from featurekit.testing.fake_values import check_count, fake_record
 __all__ = ["mock_data"]
 
 
-class FakeRecords(Sequence[bytes]):
+class FakeRecords(Records):
     """Serialized examples that are made up when they are asked for.
 
     Args:
@@ -42,10 +43,6 @@ class FakeRecords(Sequence[bytes]):
     def __getitem__(self, index: int) -> bytes:  # type: ignore[override]
         """The example at a position; it depends on the position and the features alone."""
         return fake_record(self._features, index, **self._options)
-
-    def scan(self, start: int = 0, stop: int | None = None) -> Iterator[bytes]:
-        """Examples in order."""
-        return (self[index] for index in range(start, self._count if stop is None else stop))
 
     def add_place(self, error: BaseException, position: int) -> None:
         """Say which example an error is about."""
