@@ -27,6 +27,7 @@ The hooks are those of TFDS, so that its builder scripts run.
 from __future__ import annotations
 
 import abc
+import functools
 import inspect
 import os
 import pathlib
@@ -35,9 +36,11 @@ from typing import Any, ClassVar
 
 from featurekit.builders import registry
 from featurekit.builders.atomic import atomic_directory
+from featurekit.builders.beam import BeamRun
 from featurekit.builders.blocked import BlockedVersions
 from featurekit.builders.config import BuilderConfig, choose_config, choose_version, config_fields
 from featurekit.builders.description import PackageFiles, read_package_files
+from featurekit.builders.download_config import DownloadConfig
 from featurekit.builders.generation import write_splits
 from featurekit.builders.options import BuildOptions
 from featurekit.builders.sharding import ShardPolicy
@@ -255,8 +258,7 @@ class DatasetBuilder(ReadsExamples):
                 generator, which must yield the same keys in the same order every time; more
                 processes help where encoding takes most of the time.
             ignore_duplicates: Keep the first of the examples that have the same key.
-            download_config: An object with the attributes `num_shards` and
-                `ignore_duplicates`, or some of them, as TFDS's.
+            download_config: A `DownloadConfig`, or an object with some of its attributes.
             overwrite: Whether to build again where the dataset is there.
             file_format: `tfrecord`, `array_record` or `parquet`, in place of the builder's.
             quiet: Whether to show no progress.
@@ -275,12 +277,15 @@ class DatasetBuilder(ReadsExamples):
                 choose_format(self.info, self._file_format)  # refuses one that is not there
             return
         self._check_buildable()
-        num_shards = num_shards or getattr(download_config, "num_shards", None)
+        stated = download_config or DownloadConfig()
+        num_shards = num_shards or getattr(stated, "num_shards", None)
         options = BuildOptions(
             policy=policy or ShardPolicy(num_shards=num_shards, num_hosts=num_hosts),
             num_processes=num_processes,
-            ignore_duplicates=ignore_duplicates
-            or bool(getattr(download_config, "ignore_duplicates", False)),
+            ignore_duplicates=ignore_duplicates or getattr(stated, "ignore_duplicates", False),
+            max_examples=getattr(stated, "max_examples_per_split", None),
+            beam_runner=getattr(stated, "beam_runner", None),
+            beam_options=getattr(stated, "beam_options", None),
             quiet=quiet,
         )
         # The hooks see the same one: some complete it, with class names that the data tell.
@@ -338,10 +343,13 @@ class GeneratorBasedBuilder(DatasetBuilder, skip_registration=True):
         """Yield `(key, example)`: a key that is unique in its split, and a dict of values."""
 
     def _write_splits(self, folder: str, info: DatasetInfo, options: BuildOptions) -> SplitDict:
-        return write_splits(folder, info, self._generators(), options)
+        pipeline = BeamRun(folder, options.beam_runner, options.beam_options)
+        splits = pipeline.run(info, self._generators(pipeline))
+        return write_splits(folder, info, splits, options)
 
-    def _generators(self) -> dict[str, Iterable[Any]]:
-        found = self._split_generators(self._download_manager())
+    def _generators(self, pipeline: BeamRun | None = None) -> dict[str, Any]:
+        pipeline = pipeline or BeamRun(self._data_dir)
+        found = pipeline.call(self._split_generators, self._download_manager())
         if isinstance(found, Mapping):
             return {str(name): examples for name, examples in found.items()}
         splits = list(found) if isinstance(found, Iterable) else [found]
@@ -355,5 +363,6 @@ class GeneratorBasedBuilder(DatasetBuilder, skip_registration=True):
         for split in splits:
             if split.name in generators:
                 raise BuildError(f"_split_generators gives two splits called {split.name!r}")
-            generators[split.name] = self._generate_examples(**split.gen_kwargs)
+            make = functools.partial(self._generate_examples, **split.gen_kwargs)
+            generators[split.name] = pipeline.call(make)
         return generators

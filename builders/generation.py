@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Generator, Iterable, Mapping
 from contextlib import closing
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 from featurekit.builders import progress
 from featurekit.builders.keys import Key
 from featurekit.builders.options import BuildOptions
-from featurekit.builders.serializing import ExampleSerializer
+from featurekit.builders.serializing import ExampleSerializer, SerializedExamples
 from featurekit.builders.workers import records_from_workers
 from featurekit.builders.writer import SplitWriter
 from featurekit.connector import FeatureConnector
@@ -132,6 +133,9 @@ class _SplitBuild:
         return split
 
     def _records(self, examples: Iterable[Any]) -> Generator[tuple[Key, bytes], None, None]:
+        if isinstance(examples, SerializedExamples):
+            return examples.records
+        examples = itertools.islice(examples, self._options.max_examples)
         serializer = ExampleSerializer(self._features, self._building)
         if self._options.num_processes == 1:
             return serializer.records(examples)

@@ -9,7 +9,7 @@ from featurekit.builders.keys import Key
 from featurekit.connector import FeatureConnector
 from featurekit.errors import InvalidTypeError, add_context, short_repr
 
-__all__ = ["ExampleSerializer"]
+__all__ = ["ExampleSerializer", "SerializedExamples"]
 
 _NO_KEY = object()
 
@@ -58,6 +58,20 @@ class ExampleSerializer:
         """Keys and bytes of what a generator yields, in its order."""
         for key, example in self.pairs(items):
             yield key, self.serialize(key, example)
+
+
+class SerializedExamples:
+    """Examples that were encoded already.
+
+    Args:
+        records: Keys and bytes.
+    """
+
+    def __init__(self, records: Generator[tuple[Key, bytes], None, None]) -> None:
+        self.records = records
+
+    def __iter__(self) -> Iterator[tuple[Key, bytes]]:
+        return iter(self.records)
 
 
 def _as_pair(item: Any) -> tuple[Key, Any]:
