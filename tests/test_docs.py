@@ -10,7 +10,12 @@ import featurekit as fk
 ROOT = pathlib.Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 
-PACKAGES = {"featurekit": fk, "featurekit.io": fk.io, "featurekit.errors": fk.errors}
+PACKAGES = {
+    "featurekit": fk,
+    "featurekit.io": fk.io,
+    "featurekit.errors": fk.errors,
+    "featurekit.sequences": fk.sequences,
+}
 
 
 def documented():
