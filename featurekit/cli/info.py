@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from featurekit.cli.show import describe
+from featurekit.cli.versions import versions_option
 from featurekit.dataset.info import DatasetInfo
 from featurekit.dataset.load import builder
 
@@ -32,6 +33,7 @@ __all__ = ["command"]
     "records the first time, and keeps the result in statistics.json beside the dataset.",
 )
 @click.option("--recompute", is_flag=True, help="With --stats: read all records again.")
+@versions_option
 @click.option("--quiet", "-q", is_flag=True, help="Show no progress.")
 def command(
     name_or_dir: str,

@@ -6,6 +6,7 @@ from click.testing import CliRunner
 
 import featurekit as fk
 from featurekit.cli import main
+from featurekit.io.columns import native_active
 
 TFDS = "tensorflow_datasets.core.features"
 
@@ -114,3 +115,13 @@ def test_an_unknown_connector_is_shown_as_such(folder):
     code, output, errors = run(folder, path.parent, "--trust", "elsewhere")
     assert (code, output) == (1, "")
     assert "cannot import the connector 'elsewhere.Odd'" in errors
+
+
+def test_versions():
+    result = CliRunner().invoke(main, ["info", "--versions"])
+    assert result.exit_code == 0
+    lines = dict(line.split(":", 1) for line in result.output.splitlines())
+    assert lines["featurekit"].strip() == fk.__version__
+    assert lines["numpy"].strip() == np.__version__
+    kernels = "compiled" if native_active() else "not in use: slower, the same results"
+    assert lines["kernels"].strip() == kernels
