@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from featurekit.connector import FeatureConnector
+from featurekit.dataset.folders import INFO_FILE
 from featurekit.errors import FeatureKitError
 from featurekit.schema.baseline import apply_baseline, write_baseline
 from featurekit.schema.drift import Thresholds
@@ -62,6 +63,11 @@ _CLEAN, _FOUND, _FAILED = 0, 1, 2
     "--write-baseline",
     type=click.Path(dir_okay=False, writable=True),
     help="Make all findings known: write them to this file.",
+)
+@click.option(
+    "--datasets-of-files",
+    is_flag=True,
+    help="TARGETS are files: look at the datasets that they belong to, and at no other ones.",
 )
 @click.option(
     "--features",
@@ -125,6 +131,8 @@ def command(targets: tuple[str, ...], **options: Any) -> None:
 
 def _run(targets: tuple[str, ...], options: dict[str, Any]) -> Report:
     settings = {} if options["no_config"] else _settings()
+    if options["datasets_of_files"]:
+        targets = tuple(sorted(filter(None, {_dataset_of(target) for target in targets})))
     report = validate(
         *targets,
         features=_features(options["features"], targets),
@@ -151,6 +159,17 @@ def _run(targets: tuple[str, ...], options: dict[str, Any]) -> Report:
     elif baseline := _first(options["baseline"], settings.get("baseline")):
         apply_baseline(report, baseline)
     return report
+
+
+def _dataset_of(path: str) -> str | None:
+    """The folder of the dataset that a file belongs to, which may lie deeper; None without."""
+    folder = os.path.dirname(os.path.abspath(path))
+    while not os.path.isfile(os.path.join(folder, INFO_FILE)):
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return None
+        folder = parent
+    return os.path.relpath(folder)
 
 
 def _thresholds(options: dict[str, Any], settings: dict[str, Any]) -> Thresholds | None:

@@ -40,7 +40,7 @@ from featurekit.schema.validate_shards import (
     check_sums,
 )
 
-__all__ = ["Report", "validate"]
+__all__ = ["Report", "dataset_folders", "validate"]
 
 
 @dataclasses.dataclass
@@ -172,7 +172,7 @@ def validate(
         if not os.path.exists(path):
             raise MissingFileError("there is no such file or folder", file=path)
     for folder in filter(os.path.isdir, paths):
-        for version in _dataset_folders(folder):
+        for version in dataset_folders(folder):
             report.targets.append(version)
             found.extend(_validate_dataset(version, options, report))
     if files := [path for path in paths if not os.path.isdir(path)]:
@@ -181,7 +181,7 @@ def validate(
     return report
 
 
-def _dataset_folders(folder: str) -> list[str]:
+def dataset_folders(folder: str) -> list[str]:
     """The folders of versions in a folder; the folder itself where there are none."""
     found = [path for path, _, files in os.walk(folder) if INFO_FILE in files]
     return sorted(found) or [folder]

@@ -181,3 +181,12 @@ def test_record_files(damaged, tmp_path):
         2,
         "MissingFileError: there is no such file of features\n  at: none.json\n",
     )
+
+
+def test_datasets_of_changed_files(damaged, tmp_path):
+    (tmp_path / "README.md").write_text("")
+    files = [damaged.shard(), damaged.path("features.json"), tmp_path / "README.md"]
+    result = run("--datasets-of-files", *files)
+    assert (result.exit_code, result.output) == (1, REPORT)
+    result = run("--datasets-of-files", tmp_path / "README.md")
+    assert result.exit_code == 0

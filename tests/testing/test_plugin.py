@@ -28,18 +28,12 @@ BODY = """
 
 def run(tmp_path, body):
     (tmp_path / "test_it.py").write_text(textwrap.dedent(body))
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-    if not _is_installed():
-        command += ["-p", "featurekit.testing.plugin"]
+    # By its module, whether it is installed as an entry point or not.
+    plugins = ["no:cacheprovider", "no:featurekit", "featurekit.testing.plugin"]
+    command = [sys.executable, "-m", "pytest", "-q", *(f"-p{plugin}" for plugin in plugins)]
     return subprocess.run(
         [*command, str(tmp_path)], capture_output=True, text=True, check=False, cwd=tmp_path
     )
-
-
-def _is_installed():
-    from importlib.metadata import entry_points
-
-    return bool(entry_points(group="pytest11", name="featurekit"))
 
 
 def test_fixtures(tmp_path):
