@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from featurekit.connectors.text import Text
     from featurekit.connectors.translation import Translation, TranslationVariableLanguages
     from featurekit.connectors.video import Video
+    from featurekit.dataset.episodes import Episodes, episodes
     from featurekit.dataset.even_splits import even_splits, split_for_process
     from featurekit.dataset.info import DatasetInfo, MetadataDict
     from featurekit.dataset.load import builder, builder_from_directory, load
@@ -69,6 +70,7 @@ __all__ = [
     "Dataset",
     "DatasetInfo",
     "Documentation",
+    "Episodes",
     "FeatureConnector",
     "FeatureTable",
     "FeaturesDict",
@@ -98,6 +100,7 @@ __all__ = [
     "builders",
     "connectors",
     "decode",
+    "episodes",
     "errors",
     "even_splits",
     "io",
@@ -121,6 +124,7 @@ _MODULES = {
     "Dataset": "featurekit.connectors.dataset",
     "DatasetInfo": "featurekit.dataset.info",
     "Documentation": "featurekit.connector",
+    "Episodes": "featurekit.dataset.episodes",
     "FeatureConnector": "featurekit.connector",
     "FeatureTable": "featurekit.feature_table",
     "FeaturesDict": "featurekit.connectors.features_dict",
@@ -149,6 +153,7 @@ _MODULES = {
     "builders": "featurekit.builders",
     "connectors": "featurekit.connectors",
     "decode": "featurekit.decode",
+    "episodes": "featurekit.dataset.episodes",
     "errors": "featurekit.errors",
     "even_splits": "featurekit.dataset.even_splits",
     "io": "featurekit.io",

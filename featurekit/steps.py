@@ -9,7 +9,7 @@ from typing import Any, overload
 import numpy as np
 
 from featurekit.connector import FeatureConnector
-from featurekit.errors import DecodeError, RecordIndexError, add_path
+from featurekit.errors import DecodeError, RecordIndexError, UnsupportedError, add_path
 from featurekit.io.ragged import RaggedTensor
 
 __all__ = ["Steps"]
@@ -77,6 +77,44 @@ class Steps(Sequence[Any]):
             add_path(error, number, type(self._feature).__name__)
             raise
 
+    def together(self, numbers: Sequence[int]) -> Any:
+        """Decode some steps at once, and no others.
+
+        Args:
+            numbers: Which, from 0 on, in any order.
+
+        Returns:
+            What a sequence of these steps decodes to: nested dicts of arrays `(n, ...)`; a
+            `RaggedTensor` or a list where the steps' shapes differ.
+
+        Raises:
+            RecordIndexError: There is no such step.
+            DecodeError: What is stored is not what it should be.
+            UnsupportedError: The "steps" are rows of several sequences.
+
+        >>> from featurekit.connectors.tensor import Tensor
+        >>> Steps(Tensor(shape=(), dtype=np.int64), np.arange(9) * 2).together([8, 3])
+        array([16,  6])
+        """
+        if self._rank:
+            raise UnsupportedError("steps within sequences are decoded one by one")
+        rows = []
+        for number in numbers:
+            if not 0 <= number < len(self):
+                raise RecordIndexError(f"step {number} does not exist: there are {len(self)}")
+            rows.append(self._indices[number])
+        return self._feature.decode_batch_example(_rows(self._columns, np.array(rows, np.int64)))
+
+    def of(self, feature: FeatureConnector) -> Steps:
+        """The same steps with some of their features only.
+
+        Args:
+            feature: A smaller feature, as `featurekit.decode.select_features` makes it.
+        """
+        part = Steps(feature, _like(feature.get_serialized_info(), self._columns), rank=self._rank)
+        part._indices = self._indices
+        return part
+
     def _decode(self, stored: Any) -> Any:
         if self._rank == 0:
             return self._feature.decode_example(stored)
@@ -133,6 +171,24 @@ def _row(columns: Any, number: int) -> Any:
     row = None if columns is None else columns[number]
     # A view would keep the whole episode alive, and let a caller write into it.
     return row.copy() if isinstance(row, np.ndarray) else row
+
+
+def _rows(columns: Any, numbers: np.ndarray[Any, np.dtype[np.int64]]) -> Any:
+    """What is stored of several steps, as `decode_batch_example` takes it."""
+    if isinstance(columns, Mapping):
+        return {key: _rows(column, numbers) for key, column in columns.items()}
+    if columns is None:
+        return [None] * len(numbers)
+    if isinstance(columns, (np.ndarray, RaggedTensor)):
+        return columns[numbers]
+    return [columns[number] for number in numbers.tolist()]
+
+
+def _like(infos: Any, columns: Any) -> Any:
+    """Those of the columns that `infos` has too."""
+    if not isinstance(infos, Mapping) or not isinstance(columns, Mapping):
+        return columns
+    return {key: _like(info, columns[key]) for key, info in infos.items()}
 
 
 def _same(first: Any, second: Any) -> bool:

@@ -30,7 +30,7 @@ from featurekit.io.files import ByteFile, open_file
 from featurekit.io.framing import FRAME_BYTES
 from featurekit.io.index import RecordIndex, scan
 
-__all__ = ["INDEX_SUFFIX", "index_path", "load_index", "write_index"]
+__all__ = ["INDEX_SUFFIX", "cache_folder", "index_path", "load_index", "write_index"]
 
 INDEX_SUFFIX = ".fkindex"
 
@@ -65,12 +65,18 @@ def load_index(file: ByteFile, count: int | None) -> RecordIndex:
 
 def index_path(path: str) -> str | None:
     """Where the cache keeps the index of a record file; None where there is no cache."""
-    folder = os.environ.get(_VARIABLE, _FALLBACK)
-    if not folder:
+    folder = cache_folder()
+    if folder is None:
         return None
     whole = path if "://" in path else os.path.abspath(path)
     digest = hashlib.blake2b(whole.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
-    return os.path.join(os.path.expanduser(folder), "index", digest + INDEX_SUFFIX)
+    return os.path.join(folder, "index", digest + INDEX_SUFFIX)
+
+
+def cache_folder() -> str | None:
+    """The folder of the cache; None where it is switched off."""
+    folder = os.environ.get(_VARIABLE, _FALLBACK)
+    return os.path.expanduser(folder) if folder else None
 
 
 def write_index(place: str, file: ByteFile, index: RecordIndex) -> None:

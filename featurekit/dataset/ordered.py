@@ -129,6 +129,11 @@ class Ordered(Sequence[Any]):
         """What is read and in which order, in words; equal for equal orders."""
         return repr(self._order)
 
+    @property
+    def current_epoch(self) -> int:
+        """The epoch that is read."""
+        return self._epoch
+
     def take(self, count: int) -> Self:
         """The first `count` examples."""
         return self[:count]

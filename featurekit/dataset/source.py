@@ -103,6 +103,22 @@ class DataSource(Ordered):
         """Shape and dtype of every value as it is read: nested dicts of `TensorInfo`."""
         return self._decoded.get_tensor_info()
 
+    def decoded_by(self, features: FeatureConnector) -> DataSource:
+        """The same examples in the same order, decoded by other features.
+
+        Args:
+            features: Some of the source's features, or what decodes them in another way.
+        """
+        view = self._view(self._order)
+        view._features = view._decoded = features
+        view._reader = ExampleReader(self._records, features)
+        return view
+
+    @property
+    def decoding_features(self) -> FeatureConnector:
+        """The features as they are decoded: by the decoders, and to the text, that were chosen."""
+        return self._decoded
+
     # Where they lie.
 
     def at(self, ranges: Iterable[range]) -> Iterator[Any]:
