@@ -9,7 +9,7 @@ import fnmatch
 import io
 import os
 from collections.abc import Iterator
-from typing import IO, Any
+from typing import Any
 
 import fsspec
 
@@ -45,25 +45,92 @@ def _find(path: PathLike) -> tuple[Any, str]:
     return found
 
 
-def GFile(name: PathLike, mode: str = "r") -> IO[Any]:  # noqa: N802  # TensorFlow's name
-    """Open a file.
+class GFile:
+    """A file, open or not: it is opened when it is read or written, also again after `close`.
+
+    So does TensorFlow's, and scripts read from files that a `with` block has closed.
 
     Args:
         name: Path or URL.
         mode: `"r"`, `"w"` or `"a"` for text in UTF-8, with `"b"` for bytes.
 
     Raises:
-        MissingFileError: There is no such file.
+        MissingFileError: There is no such file to read.
     """
-    system, path = _find(name)
-    try:
-        file: IO[Any] = system.open(path, mode if "b" in mode else f"{mode}b")
-    except FileNotFoundError:
-        raise MissingFileError("there is no such file", file=os.fspath(name)) from None
-    if "b" in mode:
-        return file
-    # TensorFlow ends lines at "\n" alone, and changes no "\r\n".
-    return io.TextIOWrapper(file, encoding="utf-8", newline="\n")
+
+    def __init__(self, name: PathLike, mode: str = "r") -> None:
+        self.name = name
+        self.mode = mode
+        self._file: Any = None
+        if "r" in mode and not exists(name):
+            raise MissingFileError("there is no such file", file=os.fspath(name))
+
+    def _open(self) -> Any:
+        if self._file is None:
+            system, path = _find(self.name)
+            file = system.open(path, self.mode if "b" in self.mode else f"{self.mode}b")
+            if "b" not in self.mode:
+                # TensorFlow ends lines at "\n" alone, and changes no "\r\n".
+                file = io.TextIOWrapper(file, encoding="utf-8", newline="\n")
+            self._file = file
+        return self._file
+
+    def read(self, n: int = -1) -> Any:
+        """The rest of the file, or up to `n` characters or bytes of it."""
+        return self._open().read(n)
+
+    def readline(self) -> Any:
+        """The next line; empty at the end."""
+        return self._open().readline()
+
+    def readlines(self) -> list[Any]:
+        """The rest of the lines."""
+        return list(self)
+
+    def write(self, file_content: Any) -> None:
+        """Write text or bytes."""
+        self._open().write(file_content)
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        """Go to a position; gives it."""
+        return int(self._open().seek(offset, whence))
+
+    def tell(self) -> int:
+        """The position."""
+        return int(self._open().tell())
+
+    def __getattr__(self, name: str) -> Any:
+        """What else the open file has, such as `peek`."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self._open(), name)
+
+    def size(self) -> int:
+        """Size in bytes."""
+        return stat(self.name).length
+
+    def close(self) -> None:
+        """Close it; reading on begins at the front."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def __enter__(self) -> GFile:
+        if "r" not in self.mode:
+            self._open()  # there is a file, also where nothing is written
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        line = self.readline()
+        if not line:
+            raise StopIteration
+        return line
 
 
 Open = GFile
