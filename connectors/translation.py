@@ -141,7 +141,8 @@ class TranslationVariableLanguages(Sequence):
             language = language.decode("utf-8", "replace")
         if self._languages and language not in self._languages:
             raise EncodeError(
-                f"{language!r} is not one of the languages{did_you_mean(language, self._languages)}",
+                f"{language!r} is not one of the languages"
+                f"{did_you_mean(language, self._languages)}",
                 hint="add it to languages=, or leave it out",
             )
         single = isinstance(texts, (str, bytes)) or not hasattr(texts, "__iter__")

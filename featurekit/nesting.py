@@ -81,7 +81,7 @@ def unstack(stored: Any) -> Sequence[Any]:
     """The elements of a sequence of stored values; of dicts of arrays, the dicts."""
     if isinstance(stored, np.ma.MaskedArray):
         masks = np.ma.getmaskarray(stored).reshape((len(stored), -1))
-        missing: list[bool] = np.all(masks, axis=1).tolist()  # type: ignore[assignment]
+        missing: list[bool] = np.all(masks, axis=1).tolist()
         return [None if gone else item for item, gone in zip(stored.data, missing, strict=True)]
     if not isinstance(stored, Mapping):
         return stored  # type: ignore[no-any-return]
