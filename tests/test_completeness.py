@@ -5,7 +5,8 @@ import pathlib
 
 import pytest
 
-from featurekit import registry
+import featurekit as fk
+from featurekit import connectors, registry
 from featurekit.testing.base import SuiteBase
 
 FOLDER = pathlib.Path(__file__).parent / "connectors"
@@ -41,3 +42,13 @@ def test_every_file_of_a_connector_is_registered_or_opaque():
     files = {f"featurekit.connectors.{path.stem}" for path in folder.glob("[a-z]*.py")}
     registered = {target.partition(":")[0] for target in BUILTIN}
     assert files - registered == {"featurekit.connectors.opaque"}
+
+
+@pytest.mark.parametrize("name", connectors.__all__)
+def test_connectors_stand_in_their_package_and_at_the_top(name):
+    assert getattr(connectors, name) is getattr(fk, name)
+
+
+def test_the_package_of_the_connectors_names_all_of_them():
+    classes = {target.partition(":")[2] for target in BUILTIN}
+    assert classes == {*connectors.__all__} - {"BBox"}
