@@ -10,7 +10,7 @@ import numpy as np
 from featurekit.connector import Documentation
 from featurekit.connectors.tensor import Tensor
 from featurekit.direct import DirectSpec
-from featurekit.errors import EncodeTypeError, SchemaError, short_repr
+from featurekit.errors import EncodeTypeError, SchemaError, UnsupportedError, short_repr
 from featurekit.feature_json import ProtoContent
 from featurekit.tensor_info import TensorInfo
 
@@ -28,6 +28,11 @@ class Text(Tensor):
     Args:
         doc: What the feature means.
         optional: Whether `None` is legal.
+        encoder_config: Of TFDS's text encoders, which it has deprecated: one that changes
+            nothing, or None.
+
+    Raises:
+        UnsupportedError: `encoder_config` has an encoder.
 
     Example:
         >>> Text().encode_example("grüezi")[()]
@@ -41,7 +46,13 @@ class Text(Tensor):
         *,
         doc: Documentation | str | None = None,
         optional: bool = False,
+        encoder_config: Any = None,
     ) -> None:
+        if getattr(encoder_config, "encoder", None) is not None:
+            raise UnsupportedError(
+                "text is stored as text, not as the numbers of an encoder",
+                hint="encode it when reading",
+            )
         super().__init__(shape=(), dtype=np.object_, doc=doc, optional=optional)
 
     def get_serialized_info(self) -> TensorInfo:

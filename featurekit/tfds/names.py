@@ -115,6 +115,9 @@ _MODULES: dict[str, Names] = {
         f"{_DATASET}.read_config": "ReadConfig",
         f"{_DATASET}.splits": "Split",
     },
+    "deprecated": {},
+    "deprecated.text": {"featurekit.tfds.old_names": "TextEncoderConfig"},
+    "visualization": {"featurekit.tfds.old_names": "GraphVisualizerMetadataDict"},
     "testing": {
         "featurekit.testing.mock": "mock_data",
         "featurekit.tfds.expectations": (
@@ -224,7 +227,7 @@ TFDS = Library(
         "dataset_collection": "load the datasets of the collection one by one",
         "list_dataset_collections": "load the datasets of the collection one by one",
         "is_dataset_on_gcs": "copy the dataset's folder from gs://tfds-data/datasets",
-        "deprecated": "TFDS has deprecated it: use features.Text, and encode text when reading",
+        "deprecated.text.TextEncoder": "use features.Text, and encode text when reading",
         "features.TextEncoder": "use features.Text, and encode text when reading",
         "transform": "transform examples in _generate_examples, or when reading",
         "enable_progress_bar": "a terminal shows bars by itself",

@@ -134,5 +134,17 @@ def test_names_that_are_not_offered_say_what_to_use():
     assert str(error.value).startswith(
         "featurekit's stand-in for TensorFlow does not offer tf.image"
     )
-    assert not hasattr(tfds, "visualization")
+    assert not hasattr(tfds, "benchmark")
     assert not hasattr(tfds, "_private")
+
+
+def test_text_encoders_are_named_but_not_offered():
+    config = tfds.deprecated.text.TextEncoderConfig()
+    assert tfds.features.Text(encoder_config=config) == tfds.features.Text()
+    with pytest.raises(NotImplementedError, match="TFDS's text encoders are not offered"):
+        tfds.deprecated.text.TextEncoderConfig(vocab_size=100)
+    config.encoder = object()
+    with pytest.raises(NotImplementedError, match="text is stored as text"):
+        tfds.features.Text(encoder_config=config)
+    metadata = tfds.visualization.GraphVisualizerMetadataDict("edges", nodes="n")
+    assert metadata == {"edgelist_feature_name": "edges", "nodes": "n"}
