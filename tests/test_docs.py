@@ -14,6 +14,7 @@ PACKAGES = {
     "featurekit": fk,
     "featurekit.io": fk.io,
     "featurekit.errors": fk.errors,
+    "featurekit.schema": fk.schema,
     "featurekit.sequences": fk.sequences,
 }
 

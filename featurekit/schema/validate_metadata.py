@@ -123,6 +123,9 @@ def _read_features(found: Metadata, trust: Iterable[str]) -> FeatureConnector | 
         except FeatureKitError as error:
             found.report_error("FK104", error, FEATURES_FILE)
             return None
+        except RecursionError:
+            found.report("FK104", "the features are nested too deeply to be read", FEATURES_FILE)
+            return None
     _report_unknown(found, context.unknown, FEATURES_FILE)
     if isinstance(features.get_tensor_info(), Mapping):
         return features

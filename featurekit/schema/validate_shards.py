@@ -31,7 +31,7 @@ DIGEST_BYTES = 16
 _UNFINISHED = "incomplete."
 _MAX_RECORDS = 128  # looked at together, as a reader decodes them
 _MAX_BYTES = 1 << 18
-_BLOCK_BYTES = 1 << 20
+_BLOCK_BYTES = 1 << 16  # larger ones are mapped anew each time, which costs more than reading
 
 
 @dataclasses.dataclass(frozen=True)

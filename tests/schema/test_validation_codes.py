@@ -108,6 +108,13 @@ def _(damaged):
     damaged.features(lambda features: features["id"]["tensor"].update(dtype="int46"))
 
 
+@case("FK104", "the features are nested too deeply to be read", "features.json")
+def _(damaged):
+    name = "tensorflow_datasets.core.features.sequence_feature.Sequence"
+    start = f'{{"pythonClassName": "{name}", "sequence": {{"length": "-1", "feature": '
+    damaged.path("features.json").write_text(start * 400 + "{}" + "}}" * 400)
+
+
 @case("FK105", "unknown fields: 'licence'", "dataset_info.json", line='"licence": "MIT"')
 def _(damaged):
     damaged.info(lambda info: info.update(licence="MIT"))
