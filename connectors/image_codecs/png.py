@@ -1,7 +1,9 @@
 """PNG: 8 and 16 bits, gray, palette and RGB, with and without alpha.
 
-Pillow unpacks 8-bit files only, so the chunks are read here, the pixels are inflated here
-to no more than the header declares, and Pillow's `zip` codec undoes the row filters.
+Usual files are decoded by a compiled kernel, where there is one. What is here specifies
+its results, and takes the rest: Pillow unpacks 8-bit files only, so the chunks are read
+here, the pixels are inflated here to no more than the header declares, and Pillow's `zip`
+codec undoes the row filters.
 
 Source: ISO/IEC 15948 (PNG, third edition).
 """
@@ -15,13 +17,17 @@ from typing import Any
 
 import numpy as np
 
+from featurekit.connectors.image_codecs import limits
 from featurekit.connectors.image_codecs.channels import Pixels, fit
 from featurekit.connectors.image_codecs.limits import Size, check_size
 from featurekit.errors import DecodeError
+from featurekit.native import kernel
 
 __all__ = ["SIGNATURE", "PngFile", "decode_png", "encode_png", "read_png"]
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
+
+_KERNEL = kernel("png")
 
 _GRAY, _RGB, _PALETTE, _GRAY_ALPHA, _RGBA = 0, 2, 3, 4, 6
 _SAMPLES = {_GRAY: 1, _RGB: 3, _PALETTE: 1, _GRAY_ALPHA: 2, _RGBA: 4}
@@ -49,6 +55,7 @@ _SRGB_GAMMA = 45455
 
 _LEVEL = 6  # of zlib; with the strategy below fixed, so that the same pixels give the same file
 _MAX_RATIO = 1032  # deflate packs no tighter
+_BLOCK = 1 << 16  # bytes that are filtered at once
 
 
 @dataclasses.dataclass
@@ -163,6 +170,11 @@ def decode_png(
     Raises:
         DecodeError: The file is damaged, or larger or smaller than declared.
     """
+    if _KERNEL is not None:
+        found = _KERNEL.decode(data, channels, size, limits.MAX_PIXELS)
+        if found is not None:
+            return fit(found, channels, dtype, widen=257)
+    # Rare or damaged, which is for the following to tell.
     png = read_png(data)
     check_size(png.height, png.width, size)
     pixels = _unpack(png)
@@ -284,9 +296,11 @@ def encode_png(pixels: Pixels) -> bytes:
             gray + alpha, RGB and RGBA. None of the sizes is 0.
     """
     height, width, channels = pixels.shape
-    bits = 8 * pixels.dtype.itemsize
-    header = struct.pack(">IIBBBBB", width, height, bits, _COLOUR_TYPES[channels], 0, 0, 0)
-    data = _compress_8_bit(pixels) if bits == 8 else _compress_16_bit(pixels)
+    size = pixels.dtype.itemsize
+    header = struct.pack(">IIBBBBB", width, height, 8 * size, _COLOUR_TYPES[channels], 0, 0, 0)
+    rows = np.ascontiguousarray(pixels, f">u{size}").view(np.uint8).reshape(height, -1)
+    stream = zlib.compressobj(_LEVEL, zlib.DEFLATED, strategy=zlib.Z_FILTERED)
+    data = stream.compress(_filter(rows, size * channels)) + stream.flush()
     chunks = ((b"IHDR", header), (b"IDAT", data), (b"IEND", b""))
     return SIGNATURE + b"".join(_chunk(kind, body) for kind, body in chunks)
 
@@ -295,40 +309,35 @@ def _chunk(kind: bytes, body: bytes) -> bytes:
     return struct.pack(">I4s", len(body), kind) + body + struct.pack(">I", zlib.crc32(kind + body))
 
 
-def _compress_8_bit(pixels: Pixels) -> bytes:
-    from PIL import Image
-
-    height, width, channels = pixels.shape
-    mode = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}[channels]
-    data = np.ascontiguousarray(pixels)
-    image = Image.frombuffer(mode, (width, height), data, "raw", mode, 0, 1)
-    return image.tobytes("zip", mode, False, _LEVEL, zlib.Z_FILTERED, b"")
-
-
-def _compress_16_bit(pixels: Pixels) -> bytes:
-    """Pillow has no 16-bit colours to write, so the rows are filtered here."""
-    height, _, channels = pixels.shape
-    rows = np.ascontiguousarray(pixels, dtype=">u2").view(np.uint8).reshape(height, -1)
-    stream = zlib.compressobj(_LEVEL, zlib.DEFLATED, strategy=zlib.Z_FILTERED)
-    return stream.compress(_filter(rows, 2 * channels).tobytes()) + stream.flush()
-
-
-def _filter(rows: Pixels, step: int) -> Pixels:
+def _filter(rows: Pixels, step: int) -> bytes:
     """Filter each row as leaves the smallest differences; the filter's number goes first.
 
     Args:
-        rows: `(height, bytes)` uint8.
+        rows: `(height, bytes)` uint8, contiguous.
         step: Bytes a pixel.
     """
+    filtered = None if _KERNEL is None else _KERNEL.filter_rows(rows, step)
+    return _filter_slowly(rows, step) if filtered is None else filtered
+
+
+def _filter_slowly(rows: Pixels, step: int) -> bytes:
+    count = max(1, _BLOCK // rows.shape[1])
+    starts = range(0, len(rows), count)
     padded = np.pad(rows, ((1, 0), (step, 0)))
+    return b"".join(_filter_block(padded[start : start + 1 + count], step) for start in starts)
+
+
+def _filter_block(padded: Pixels, step: int) -> bytes:
+    """Filter all rows but the first, which is the one above; a pixel of zeros is to the left."""
+    rows = padded[1:, step:]
     left, above, corner = padded[1:, :-step], padded[:-1, step:], padded[:-1, :-step]
     a, b, c = (part.astype(np.int16) for part in (left, above, corner))
     # The neighbour nearest to left + above - corner, the first one where there is a tie.
-    distances = np.abs(b - c), np.abs(a - c), np.abs(a + b - 2 * c)
-    nearest = np.argmin(distances, axis=0)
-    paeth = np.choose(nearest, (left, above, corner))
+    to_a, to_b, to_c = np.abs(b - c), np.abs(a - c), np.abs(a + b - 2 * c)
+    above_or_corner = np.where(to_b <= to_c, above, corner)
+    paeth = np.where((to_a <= to_b) & (to_a <= to_c), left, above_or_corner)
     average = ((a + b) >> 1).astype(np.uint8)
     filtered = np.stack([rows, rows - left, rows - above, rows - average, rows - paeth])
     cost = np.minimum(filtered, -filtered).sum(axis=2, dtype=np.int64)
     best = cost.argmin(axis=0).astype(np.uint8)
-    return np.column_stack([best, filtered[best, np.arange(len(rows))]])
+    return np.column_stack([best, filtered[best, np.arange(len(rows))]]).tobytes()
