@@ -38,9 +38,11 @@ from featurekit.builders import registry
 from featurekit.builders.atomic import atomic_directory
 from featurekit.builders.beam import BeamRun
 from featurekit.builders.blocked import BlockedVersions
+from featurekit.builders.builder_downloads import manager_of
 from featurekit.builders.config import BuilderConfig, choose_config, choose_version, config_fields
 from featurekit.builders.description import PackageFiles, read_package_files
-from featurekit.builders.download_config import DownloadConfig
+from featurekit.builders.download import DownloadManager
+from featurekit.builders.download_config import DownloadConfig, GenerateMode
 from featurekit.builders.generation import write_splits
 from featurekit.builders.options import BuildOptions
 from featurekit.builders.sharding import ShardPolicy
@@ -57,7 +59,13 @@ from featurekit.dataset.info_json import read_info, write_info
 from featurekit.dataset.reading import ReadsExamples
 from featurekit.dataset.splits import SplitDict
 from featurekit.dataset.version import Version
-from featurekit.errors import BuildError, InvalidArgumentError, InvalidTypeError, short_repr
+from featurekit.errors import (
+    BuildError,
+    InvalidArgumentError,
+    InvalidTypeError,
+    UnsupportedError,
+    short_repr,
+)
 from featurekit.io.record_files import check_file_format
 
 __all__ = ["DatasetBuilder", "GeneratorBasedBuilder", "SplitGenerator"]
@@ -128,6 +136,7 @@ class DatasetBuilder(ReadsExamples):
             self._data_dir_root, self.name, self.config_name, self._version
         )
         self._known_info: DatasetInfo | None = None
+        self._downloads: DownloadManager | None = None
 
     def _versions(self) -> tuple[Version, list[Version]]:
         """The version that the code builds, and those that it can also read."""
@@ -162,6 +171,11 @@ class DatasetBuilder(ReadsExamples):
     def data_dir(self) -> str:
         """The folder of the version, where the dataset is or will be."""
         return self._data_dir
+
+    @property
+    def data_dir_root(self) -> str:
+        """The folder of all datasets."""
+        return self._data_dir_root
 
     @property
     def data_path(self) -> pathlib.Path:
@@ -240,6 +254,7 @@ class DatasetBuilder(ReadsExamples):
         policy: ShardPolicy | None = None,
         num_processes: int = 1,
         ignore_duplicates: bool = False,
+        download_dir: str | os.PathLike[str] | None = None,
         download_config: Any = None,
         overwrite: bool = False,
         file_format: str | None = None,
@@ -258,6 +273,8 @@ class DatasetBuilder(ReadsExamples):
                 generator, which must yield the same keys in the same order every time; more
                 processes help where encoding takes most of the time.
             ignore_duplicates: Keep the first of the examples that have the same key.
+            download_dir: Folder for downloads; by default `downloads` in the folder of the
+                datasets.
             download_config: A `DownloadConfig`, or an object with some of its attributes.
             overwrite: Whether to build again where the dataset is there.
             file_format: `tfrecord`, `array_record` or `parquet`, in place of the builder's.
@@ -267,9 +284,15 @@ class DatasetBuilder(ReadsExamples):
             BuildError: The dataset cannot be built: a key is there twice, a split is empty,
                 the version is an old one, another process is building it, or a worker was
                 killed.
+            DownloadError: A file cannot be downloaded, or is not the one that is recorded.
             EncodeError: An example does not fit the features; says which.
             WriteError: The disk is full.
         """
+        config = DownloadConfig.of(download_config)
+        if config.download_mode is GenerateMode.UPDATE_DATASET_INFO:
+            self._update_info()
+            return
+        overwrite = overwrite or config.download_mode.overwrite_dataset
         if file_format is not None:
             self._file_format, self._known_info = check_file_format(file_format), None
         if self.is_prepared() and not overwrite:
@@ -277,15 +300,17 @@ class DatasetBuilder(ReadsExamples):
                 choose_format(self.info, self._file_format)  # refuses one that is not there
             return
         self._check_buildable()
-        stated = download_config or DownloadConfig()
-        num_shards = num_shards or getattr(stated, "num_shards", None)
-        options = BuildOptions(
-            policy=policy or ShardPolicy(num_shards=num_shards, num_hosts=num_hosts),
+        downloads = self._downloads = manager_of(self, download_dir, config, quiet=quiet)
+        if config.max_examples_per_split == 0:
+            self._only_download()
+            return
+        options = BuildOptions.of(
+            config,
+            policy=policy,
+            num_shards=num_shards,
+            num_hosts=num_hosts,
             num_processes=num_processes,
-            ignore_duplicates=ignore_duplicates or getattr(stated, "ignore_duplicates", False),
-            max_examples=getattr(stated, "max_examples_per_split", None),
-            beam_runner=getattr(stated, "beam_runner", None),
-            beam_options=getattr(stated, "beam_options", None),
+            ignore_duplicates=ignore_duplicates,
             quiet=quiet,
         )
         # The hooks see the same one: some complete it, with class names that the data tell.
@@ -293,11 +318,22 @@ class DatasetBuilder(ReadsExamples):
         try:
             with atomic_directory(self._data_dir, overwrite=overwrite) as folder:
                 info.splits = self._write_splits(str(folder), info, options)
+                info.download_size = downloads.downloaded_size
                 write_info(info, str(folder))
             if self.config_name and self.BUILDER_CONFIGS:
                 self._write_default_config()
         finally:
             self._known_info = None
+
+    def _update_info(self) -> None:
+        """Write what the code says about the dataset anew; its examples stay as they are."""
+        if not self.is_prepared():
+            raise BuildError("there is no dataset to update", file=self._data_dir, hint="build it")
+        info, stored = self._stated_info(), read_info(self._data_dir)
+        info.complete(stored)
+        info.features = stored.features  # those that the examples have
+        write_info(info, self._data_dir)
+        self._known_info = None
 
     def _check_buildable(self) -> None:
         """Refuse a version that the code only reads: it makes the current one."""
@@ -319,8 +355,15 @@ class DatasetBuilder(ReadsExamples):
     def _write_splits(self, folder: str, info: DatasetInfo, options: BuildOptions) -> SplitDict:
         """Write the shards of all splits to a folder."""
 
+    def _only_download(self) -> None:
+        """Download and extract what the dataset is made of."""
+        raise UnsupportedError(f"{type(self).__name__} cannot download without building")
+
     def _download_manager(self) -> Any:
-        return None
+        """What the hooks get to download files with: that of the build, if there is one."""
+        if self._downloads is None:
+            self._downloads = manager_of(self, None, DownloadConfig(), quiet=True)
+        return self._downloads
 
     def __repr__(self) -> str:
         """Name and folder."""
@@ -346,6 +389,9 @@ class GeneratorBasedBuilder(DatasetBuilder, skip_registration=True):
         pipeline = BeamRun(folder, options.beam_runner, options.beam_options)
         splits = pipeline.run(info, self._generators(pipeline))
         return write_splits(folder, info, splits, options)
+
+    def _only_download(self) -> None:
+        self._generators()
 
     def _generators(self, pipeline: BeamRun | None = None) -> dict[str, Any]:
         pipeline = pipeline or BeamRun(self._data_dir)

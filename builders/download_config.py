@@ -1,74 +1,112 @@
-"""DownloadConfig and GenerateMode: how a dataset is built, as TFDS's scripts state it."""
+"""DownloadConfig: how what a dataset is made of is got, and how it is built; TFDS's options."""
 
 from __future__ import annotations
 
 import dataclasses
 import enum
 import os
-from typing import Any
+from typing import Any, Self
 
-__all__ = ["DownloadConfig", "GenerateMode"]
+from featurekit.builders.archive_stream import DEFAULT_EXPANSION
+from featurekit.errors import InvalidArgumentError, did_you_mean
+
+__all__ = ["ComputeStatsMode", "DownloadConfig", "GenerateMode"]
 
 
-class GenerateMode(enum.Enum):
-    """What to do where a dataset, or what it was downloaded from, is there already."""
+class GenerateMode(enum.StrEnum):
+    """What to do with downloads and with a dataset that are there; names as in TFDS."""
 
-    REUSE_DATASET_IF_EXISTS = "reuse_dataset_if_exists"
-    UPDATE_DATASET_INFO = "update_dataset_info"
-    REUSE_CACHE_IF_EXISTS = "reuse_cache_if_exists"
-    FORCE_REDOWNLOAD = "force_redownload"
+    REUSE_DATASET_IF_EXISTS = enum.auto()  # keep both
+    UPDATE_DATASET_INFO = enum.auto()  # write what the code says about the dataset anew
+    REUSE_CACHE_IF_EXISTS = enum.auto()  # keep downloads, build again
+    FORCE_REDOWNLOAD = enum.auto()  # download and build again
+
+    @classmethod
+    def _missing_(cls, value: object) -> GenerateMode:
+        raise InvalidArgumentError(f"there is no download mode {value!r}{did_you_mean(value, cls)}")
+
+    @property
+    def force_download(self) -> bool:
+        """Whether to download again what is there."""
+        return self is GenerateMode.FORCE_REDOWNLOAD
 
     @property
     def overwrite_dataset(self) -> bool:
-        """Whether the dataset is built again where it is there."""
+        """Whether to build again a dataset that is there."""
         return self in (GenerateMode.REUSE_CACHE_IF_EXISTS, GenerateMode.FORCE_REDOWNLOAD)
 
-    @property
-    def overwrite_download(self) -> bool:
-        """Whether files are downloaded again where they are there."""
-        return self is GenerateMode.FORCE_REDOWNLOAD
+
+class ComputeStatsMode(enum.Enum):
+    """Whether to compute statistics while building; names as in TFDS."""
+
+    AUTO = "auto"
+    FORCE = "force"
+    SKIP = "skip"
 
 
-@dataclasses.dataclass(kw_only=True)
+@dataclasses.dataclass(eq=False)
 class DownloadConfig:
-    """How to build a dataset.
+    """How to get what a dataset is made of, and how to build it.
 
     Attributes:
-        extract_dir: Where archives are unpacked.
-        manual_dir: Where files are that people have to download themselves.
-        download_mode: What to do where the dataset is there.
-        max_examples_per_split: Number of examples of each split to build; None for all.
-        register_checksums: Whether to record the checksums of downloads.
-        force_checksums_validation: Whether downloads without a recorded checksum are refused.
-        num_shards: Number of files of each split; by default the 10 x hosts rule decides.
-        ignore_duplicates: Whether to keep the first of the examples that have the same key.
-        beam_runner: Runner of Apache Beam; by default the one in this process.
-        beam_options: Options of Apache Beam.
-        verify_ssl: Whether to check the certificates of servers.
-        override_max_simultaneous_downloads: Number of downloads at a time.
-        compute_stats: Not used.
-        try_download_gcs: Not used: nothing is taken from TFDS's bucket.
-        num_examples_per_shard: Not used.
-        nondeterministic_order: Whether the order of examples may change between builds.
+        extract_dir: Folder for extracted archives; by default `extracted` in the folder of
+            downloads.
+        manual_dir: Folder of files that were got by hand; by default `manual` in the folder of
+            downloads.
+        download_mode: What to do with downloads and with a dataset that are there.
+        compute_stats: Without effect: no statistics are computed while building.
+        max_examples_per_split: Number of examples after which each split ends. 0 downloads
+            and extracts, and builds nothing.
+        register_checksums: Whether to record the checksums of downloads beside the builder's
+            module, in place of checking them.
+        force_checksums_validation: Whether to refuse URLs whose checksum is not recorded.
+        beam_runner: Runner of Apache Beam, for builders that use it.
+        beam_options: Options of Apache Beam, for builders that use it.
+        try_download_gcs: Without effect: prepared datasets are not downloaded.
+        verify_ssl: Whether servers of https URLs must prove who they are.
+        override_max_simultaneous_downloads: Without effect: there is one at a time.
+        num_shards: Number of files of each split.
+        min_shard_size: Size below which a split is not cut further, in bytes.
+        max_shard_size: Size above which a shard is cut, in bytes.
+        ignore_duplicates: Keep the first of the examples that have the same key.
+        nondeterministic_order: For Apache Beam: whether the order may change between builds.
+        max_expansion: How many times larger than an archive its files may be.
+
+    Example:
+        >>> DownloadConfig(register_checksums=True).replace(num_shards=4).num_shards
+        4
     """
 
     extract_dir: str | os.PathLike[str] | None = None
     manual_dir: str | os.PathLike[str] | None = None
     download_mode: GenerateMode = GenerateMode.REUSE_DATASET_IF_EXISTS
+    compute_stats: ComputeStatsMode = ComputeStatsMode.SKIP
     max_examples_per_split: int | None = None
     register_checksums: bool = False
     force_checksums_validation: bool = False
-    num_shards: int | None = None
-    ignore_duplicates: bool = False
-    beam_runner: Any = None
-    beam_options: Any = None
+    beam_runner: Any | None = None
+    beam_options: Any | None = None
+    try_download_gcs: bool = True
     verify_ssl: bool = True
     override_max_simultaneous_downloads: int | None = None
-    compute_stats: Any = None
-    try_download_gcs: bool = False
-    num_examples_per_shard: int | None = None
+    num_shards: int | None = None
+    min_shard_size: int | None = None
+    max_shard_size: int | None = None
+    ignore_duplicates: bool = False
     nondeterministic_order: bool = False
+    max_expansion: int = DEFAULT_EXPANSION
 
-    def replace(self, **changes: Any) -> DownloadConfig:
-        """A copy with some attributes changed."""
+    @classmethod
+    def of(cls, config: Any) -> Self:
+        """The options of any object that has some of them as attributes; the defaults of None."""
+        if isinstance(config, cls):
+            return config
+        names = [field.name for field in dataclasses.fields(cls)]
+        return cls(**{name: getattr(config, name) for name in names if hasattr(config, name)})
+
+    def __post_init__(self) -> None:
+        self.download_mode = GenerateMode(getattr(self.download_mode, "value", self.download_mode))
+
+    def replace(self, **changes: Any) -> Self:
+        """A copy with some options changed."""
         return dataclasses.replace(self, **changes)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import Any, Self
 
+from featurekit.builders.download_config import DownloadConfig
 from featurekit.builders.sharding import ShardPolicy
 from featurekit.errors import InvalidArgumentError
 
@@ -32,6 +33,35 @@ class BuildOptions:
     beam_runner: Any = None
     beam_options: Any = None
     quiet: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        config: DownloadConfig,
+        *,
+        policy: ShardPolicy | None,
+        num_shards: int | None,
+        num_hosts: int,
+        num_processes: int,
+        ignore_duplicates: bool,
+        quiet: bool,
+    ) -> Self:
+        """What the arguments of a build say, and where they do not, a `DownloadConfig`."""
+        sizes = {"min_shard_bytes": config.min_shard_size, "max_shard_bytes": config.max_shard_size}
+        return cls(
+            policy=policy
+            or ShardPolicy(
+                num_shards=num_shards or config.num_shards,
+                num_hosts=num_hosts,
+                **{name: size for name, size in sizes.items() if size is not None},
+            ),
+            num_processes=num_processes,
+            ignore_duplicates=ignore_duplicates or config.ignore_duplicates,
+            max_examples=config.max_examples_per_split,
+            beam_runner=config.beam_runner,
+            beam_options=config.beam_options,
+            quiet=quiet,
+        )
 
     def __post_init__(self) -> None:
         if self.num_processes < 1:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import sys
-from collections.abc import Iterable, Iterator
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
 
 from featurekit.dataset.info import format_size
 from featurekit.dataset.splits import SplitInfo
 
-__all__ = ["count", "log_split"]
+__all__ = ["count", "log_split", "transfer"]
 
 _T = TypeVar("_T")
 _logger = logging.getLogger("featurekit")
@@ -30,6 +31,26 @@ def count(examples: Iterable[_T], building: str, *, quiet: bool) -> Iterator[_T]
     from tqdm import tqdm
 
     yield from tqdm(examples, desc=building, unit=" examples", leave=False)
+
+
+@contextlib.contextmanager
+def transfer(title: str, size: int | None, *, quiet: bool) -> Iterator[Callable[[int], Any]]:
+    """Give a function that counts bytes, by a bar where standard error is a terminal.
+
+    Args:
+        title: What is transferred.
+        size: How many bytes there will be, if that is known.
+        quiet: Whether to show no bar.
+    """
+    if quiet or not sys.stderr.isatty():
+        yield lambda num_bytes: None
+        return
+    from tqdm import tqdm
+
+    with tqdm(
+        desc=title, total=size, unit="B", unit_scale=True, unit_divisor=1024, leave=False
+    ) as bar:
+        yield bar.update
 
 
 def log_split(split: SplitInfo, building: str) -> None:

@@ -23,12 +23,15 @@ from collections.abc import Iterable
 from typing import Any
 
 __all__ = [
+    "ArchiveError",
     "BuildError",
     "CancelledError",
+    "ChecksumError",
     "CorruptRecordError",
     "DatasetInfoError",
     "DatasetNotFoundError",
     "DecodeError",
+    "DownloadError",
     "DuplicateKeyError",
     "EmptySplitError",
     "EncodeError",
@@ -182,6 +185,18 @@ class MissingFileError(FeatureKitError, FileNotFoundError):
 
 class WriteError(FeatureKitError, OSError):
     """A file could not be written whole: a full disk, a size limit, an I/O error."""
+
+
+class DownloadError(FeatureKitError, OSError):
+    """A file could not be downloaded whole."""
+
+
+class ChecksumError(DownloadError, ValueError):
+    """A downloaded file is not the one whose checksum is recorded."""
+
+
+class ArchiveError(FeatureKitError, ValueError):
+    """An archive is damaged, or would do harm where it is extracted."""
 
 
 class RecordIndexError(FeatureKitError, IndexError):

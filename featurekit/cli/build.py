@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from featurekit.builders.download_config import DownloadConfig
 from featurekit.builders.loading import find_builder_class
 from featurekit.cli.show import describe
 
@@ -48,6 +49,32 @@ __all__ = ["command"]
     help="Let the file find featurekit where it imports TFDS and TensorFlow. [default: where "
     "TFDS is not installed]",
 )
+@click.option(
+    "--file-format",
+    type=click.Choice(["tfrecord", "array_record", "parquet"]),
+    help="Format of the files. [default: what the builder says, else tfrecord]",
+)
+@click.option(
+    "--max-examples-per-split",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="End each split after N examples, to try a builder out; 0 downloads only.",
+)
+@click.option(
+    "--download-dir",
+    type=click.Path(file_okay=False),
+    help="Folder for downloads. [default: downloads, in the folder of the datasets]",
+)
+@click.option(
+    "--manual-dir",
+    type=click.Path(file_okay=False),
+    help="Folder of files that were got by hand. [default: manual, in the folder of downloads]",
+)
+@click.option(
+    "--register-checksums",
+    is_flag=True,
+    help="Record the checksums of downloads in checksums.tsv beside the file, and check none.",
+)
 @click.option("--overwrite", is_flag=True, help="Build again where the dataset is there.")
 @click.option("--quiet", "-q", is_flag=True, help="Show no progress.")
 def command(
@@ -59,6 +86,11 @@ def command(
     num_shards: int | None,
     num_processes: int,
     tfds_names: bool | None,
+    file_format: str | None,
+    max_examples_per_split: int | None,
+    download_dir: str | None,
+    manual_dir: str | None,
+    register_checksums: bool,
     overwrite: bool,
     quiet: bool,
 ) -> None:
@@ -80,7 +112,15 @@ def command(
         num_shards=num_shards,
         num_hosts=num_hosts,
         num_processes=num_processes,
+        download_dir=download_dir,
+        download_config=DownloadConfig(
+            manual_dir=manual_dir,
+            max_examples_per_split=max_examples_per_split,
+            register_checksums=register_checksums,
+        ),
         overwrite=overwrite,
+        file_format=file_format,
         quiet=quiet,
     )
-    click.echo(describe(builder.info))
+    if builder.is_prepared():
+        click.echo(describe(builder.info))
