@@ -72,8 +72,8 @@ class RecordChecker:
             stored = self._layout.deserialize_batch(records)
         except FeatureKitError:
             return False
-        for record in records:
-            if not self._known.issuperset(keys := _keys(record)) and any(self._undeclared(keys)):
+        for keys in map(_keys, records):
+            if not self._known.issuperset(keys) and any(True for _ in self._undeclared(keys)):
                 return False
         if any(_are_uneven(group, stored) for group in self._siblings):
             return False

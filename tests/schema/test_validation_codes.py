@@ -398,6 +398,7 @@ entry_case(
     objects__label=np.array([1, 1, 1, 1, 1]),
 )
 entry_case("FK305", "smal", "entry 'smal' is not declared; did you mean 'small'?", smal=[1])
+entry_case("FK305", "", "entry '' is not declared; there are", **{"": [1]})
 entry_case("FK306", "small", "stored value 256 does not fit uint8", small=np.array([256]))
 entry_case("FK306", "flag", "stored value 2 does not fit bool", flag=np.array([2]))
 entry_case("FK306", "half", "stored value 70000 does not fit float16", half=np.array([7e4], "f4"))
