@@ -9,9 +9,11 @@ FOLDER/<library>.json has the error of each dataset that could not be built, or 
 
 import importlib.util
 import inspect
+import io
 import json
 import pathlib
 import sys
+import tarfile
 import traceback
 import wave
 import zipfile
@@ -248,6 +250,26 @@ def svhn_cropped(raw):
         scipy.io.savemat(raw / f"{split}.mat", data)
 
 
+def abstract_reasoning(raw):
+    raw.mkdir(parents=True)
+    rng = np.random.default_rng(5)
+    with tarfile.open(raw / "neutral.tar.gz", "w:gz") as archive:
+        for split in ("train", "val", "test"):
+            for number in range(3):
+                file = io.BytesIO()
+                np.savez(
+                    file,
+                    image=rng.integers(0, 256, 16 * 160 * 160, np.uint8),
+                    relation_structure_encoded=rng.integers(0, 2, (4, 12)),
+                    target=np.int64(number),
+                    meta_target=rng.integers(0, 2, 12),
+                )
+                entry = tarfile.TarInfo(f"neutral/PGM_neutral_{split}_{number}.npz")
+                entry.size = len(file.getvalue())
+                file.seek(0)
+                archive.addfile(entry, file)
+
+
 # Each dataset with the config to build.
 CASES = {
     beans: None,
@@ -280,6 +302,8 @@ CASES = {
     conll2003: "conll2003",
     cos_e: None,
 }
+if importlib.util.find_spec("apache_beam"):
+    CASES[abstract_reasoning] = "neutral"
 
 
 class Raw:
