@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from featurekit.connectors.text import Text
     from featurekit.connectors.translation import Translation, TranslationVariableLanguages
     from featurekit.connectors.video import Video
+    from featurekit.dataset.adapters.pandas import as_dataframe
     from featurekit.dataset.episodes import Episodes, episodes
     from featurekit.dataset.even_splits import even_splits, split_for_process
     from featurekit.dataset.info import DatasetInfo, MetadataDict
@@ -95,6 +96,7 @@ __all__ = [
     "Version",
     "Video",
     "__version__",
+    "as_dataframe",
     "builder",
     "builder_from_directory",
     "builders",
@@ -148,6 +150,7 @@ _MODULES = {
     "TranslationVariableLanguages": "featurekit.connectors.translation",
     "Version": "featurekit.dataset.version",
     "Video": "featurekit.connectors.video",
+    "as_dataframe": "featurekit.dataset.adapters.pandas",
     "builder": "featurekit.dataset.load",
     "builder_from_directory": "featurekit.dataset.load",
     "builders": "featurekit.builders",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 import operator
 import sys
-from collections.abc import Iterator, Sequence
-from typing import Any, SupportsIndex
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
@@ -17,7 +17,12 @@ from featurekit.dataset.prefetch import map_ahead
 from featurekit.dataset.ragged_policy import RaggedPolicy, apply_policy, check_policy
 from featurekit.errors import InvalidArgumentError, InvalidTypeError, RecordIndexError
 
+if TYPE_CHECKING:
+    from featurekit.dataset.adapters.torch import TorchLoader
+
 __all__ = ["Batches"]
+
+Transform = Callable[[Any], Any]
 
 
 class Batches(Sequence[Any]):
@@ -70,6 +75,16 @@ class Batches(Sequence[Any]):
         return self._size
 
     @property
+    def current_epoch(self) -> int:
+        """The epoch that is read."""
+        return self._epoch
+
+    @property
+    def has_end(self) -> bool:
+        """Whether they are not repeated for ever."""
+        return self._order.size is not None
+
+    @property
     def order(self) -> str:
         """What is read and in which order, in words."""
         return repr(self._order)
@@ -109,6 +124,45 @@ class Batches(Sequence[Any]):
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__, _epoch=number)
         return other
+
+    def to_torch(self, *, transform: Transform | None = None, **options: Any) -> TorchLoader:
+        """A loader of the batches as tensors: PyTorch's `DataLoader`, and it can be resumed.
+
+        Each worker process decodes whole batches. The order is that of the batches whatever
+        the number of workers, and each iteration is the next epoch. `state_dict` and
+        `load_state_dict` go on in the middle of one.
+
+        Args:
+            transform: Called with each batch, as NumPy values, before it becomes tensors.
+            **options: Of `torch.utils.data.DataLoader`: `num_workers`, `pin_memory`, ...
+
+        Raises:
+            MissingDependencyError: PyTorch is not installed.
+            InvalidArgumentError: An option is one that the batches settle.
+        """
+        from featurekit.dataset.adapters.torch import TorchLoader
+
+        return TorchLoader(self, transform, options)
+
+    def to_jax(
+        self, sharding: Any = None, *, transform: Transform | None = None
+    ) -> ResumableIterator:
+        """The batches as JAX arrays; text stays what it is.
+
+        Args:
+            sharding: A `jax.sharding.Sharding`: how a batch lies on the devices. Of several
+                processes each gives its own part of it. None for the default device.
+            transform: Called with each batch, as NumPy values, before it becomes arrays.
+
+        Returns:
+            An iterator over this epoch that has `state_dict` and `load_state_dict`.
+
+        Raises:
+            MissingDependencyError: JAX is not installed.
+        """
+        from featurekit.dataset.adapters.jax import device_batches
+
+        return device_batches(self, sharding, transform)
 
     def _stream(self, epoch: int, start: int) -> Iterator[tuple[Any, int]]:
         chunks = self._reader.chunks(self._order, epoch, start, self._size)

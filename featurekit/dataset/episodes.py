@@ -52,6 +52,7 @@ class Episodes:
                 f"the feature {steps!r} is no Dataset of dicts, which are the steps of an episode",
                 hint="name the one that is: steps=",
             )
+        self._names = list(infos)
         self._source = source
         self._steps = steps
         self._feature = feature
@@ -111,7 +112,7 @@ class Episodes:
             array([False, False, False])
         """
         parts = self._parts(steps)
-        if IS_PAD in self._source.element_spec:
+        if IS_PAD in self._names:
             raise InvalidArgumentError(
                 f"the dataset has a feature {IS_PAD!r}, which windows have too",
                 hint="leave it out: columns=",

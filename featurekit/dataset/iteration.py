@@ -43,6 +43,12 @@ class ResumableIterator(Iterator[Any]):
         self._position = 0
         self._stream: Iterator[tuple[Any, int]] | None = None
         self._process = os.getpid()
+        self._convert: Callable[[Any], Any] | None = None
+
+    def mapped(self, function: Callable[[Any], Any]) -> Self:
+        """The same iterator, which applies a function to each item that it gives."""
+        self._convert = function
+        return self
 
     def __iter__(self) -> Self:
         return self
@@ -54,10 +60,12 @@ class ResumableIterator(Iterator[Any]):
         if self._stream is None:
             self._stream = self._make(self._epoch, self._position)
         try:
-            item, self._position = next(self._stream)
+            item, position = next(self._stream)
+            item = item if self._convert is None else self._convert(item)
         except BaseException:
             self._stream = None  # it has ended; asked again, the same comes again
             raise
+        self._position = position
         return item
 
     @property

@@ -10,6 +10,7 @@ from typing import Any, Self, SupportsIndex, overload
 import numpy as np
 
 from featurekit.dataset.batches import Batches
+from featurekit.dataset.frameworks import ItemsForFrameworks
 from featurekit.dataset.item_reader import ItemReader
 from featurekit.dataset.iteration import ResumableIterator
 from featurekit.dataset.order import Order, Part, Repeated, Shuffled, Span
@@ -19,7 +20,7 @@ from featurekit.errors import InvalidArgumentError, InvalidTypeError, RecordInde
 __all__ = ["Ordered"]
 
 
-class Ordered(Sequence[Any]):
+class Ordered(ItemsForFrameworks, Sequence[Any]):
     """Examples, or parts of examples, that are read when asked for, in some order.
 
     Everything that changes the order gives another view of the same, and reads nothing.
@@ -128,6 +129,15 @@ class Ordered(Sequence[Any]):
     def order(self) -> str:
         """What is read and in which order, in words; equal for equal orders."""
         return repr(self._order)
+
+    @property
+    def plain_order(self) -> Order:
+        """The order, as what computes it."""
+        return self._order
+
+    def in_order(self, order: Order) -> Self:
+        """The same in another order."""
+        return self._view(order)
 
     @property
     def current_epoch(self) -> int:

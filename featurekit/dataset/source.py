@@ -8,6 +8,7 @@ from typing import Any
 
 from featurekit.connector import FeatureConnector
 from featurekit.dataset.example_reader import ExampleReader
+from featurekit.dataset.frameworks import SourceForFrameworks
 from featurekit.dataset.info import DatasetInfo
 from featurekit.dataset.order import Span
 from featurekit.dataset.ordered import Ordered
@@ -21,7 +22,7 @@ from featurekit.tensor_info import TensorInfo, Tree
 __all__ = ["DataSource"]
 
 
-class DataSource(Ordered):
+class DataSource(SourceForFrameworks, Ordered):
     """The decoded examples of a split: a sequence that reads only what is asked for.
 
     Examples come in the order of the shard files. Slices, `take`, `skip` and lists of

@@ -1,0 +1,1 @@
+"""Examples for other frameworks: one module each, which imports its framework when called."""
