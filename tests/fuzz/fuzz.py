@@ -4,6 +4,7 @@
 
 With atheris installed, atheris chooses the inputs; else, or with --own, the mutations of
 this file do. Ends with an exception and the input in its text where the two differ.
+With --png, the inputs are PNG files, and the mutations always those of the helpers.
 """
 
 import argparse
@@ -49,6 +50,25 @@ def run_own(seconds, seed):
     print(f"{count} inputs in {seconds} seconds, all the same")
 
 
+def run_png(seconds, seed):
+    import differential_png
+    import png_files
+
+    rng = random.Random(seed)
+    end, count, taken = time.monotonic() + seconds, 0, 0
+    pool = [png_files.random_png(rng) for _ in range(200)]
+    while time.monotonic() < end:
+        data = png_files.random_png(rng) if rng.random() < 0.2 else rng.choice(pool)
+        for _ in range(rng.choice([0, 1, 1, 2])):
+            data = png_files.damaged_png(rng, data)
+        taken += differential_png.check(data)
+        differential_png.check_encoding(data)
+        count += 1
+        if len(data) < 4096 and rng.random() < 0.02:
+            pool[rng.randrange(len(pool))] = data
+    print(f"{count} files in {seconds} seconds, all the same; the kernel took {taken}")
+
+
 def run_atheris(seconds):
     import atheris
 
@@ -72,7 +92,11 @@ def main():
     parser.add_argument("--seconds", type=int, default=600)
     parser.add_argument("--seed", type=int, default=0, help="of the own mutations")
     parser.add_argument("--own", action="store_true", help="do not use atheris")
+    parser.add_argument("--png", action="store_true", help="PNG files instead of records")
     options = parser.parse_args()
+    if options.png:
+        run_png(options.seconds, options.seed)
+        return
     try:
         import atheris  # noqa: F401
     except ImportError:
