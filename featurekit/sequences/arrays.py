@@ -20,6 +20,7 @@ __all__ = [
     "is_array",
     "is_traced",
     "join",
+    "library",
     "own",
     "select",
     "to_library_of",
@@ -60,7 +61,8 @@ def dtype_of(array: Any) -> str:
     """
     if library(array) == "torch":
         return str(array.dtype).removeprefix("torch.")
-    return dtype_name(np.dtype(array.dtype))
+    dtype = np.dtype(array.dtype)
+    return "string" if dtype.kind in "SU" else dtype_name(dtype)
 
 
 def to_numpy(value: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -61,10 +62,11 @@ class Feeder:
         return any(thread.is_alive() for thread in self._threads)
 
     def join(self, timeout: float | None = None) -> None:
-        """Wait until all threads have ended; `timeout` in seconds for each."""
+        """Wait until all threads have ended, or `timeout` seconds."""
+        end = None if timeout is None else time.monotonic() + timeout
         for thread in self._threads:
             if thread is not threading.current_thread():
-                thread.join(timeout)
+                thread.join(None if end is None else max(0, end - time.monotonic()))
 
     def _run(self) -> None:
         try:

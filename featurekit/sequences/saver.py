@@ -25,7 +25,7 @@ from featurekit.sequences.splitting import Splitter
 
 __all__ = ["SequenceQueueingStateSaver"]
 
-_SECONDS_TO_END = 5.0  # how long close() waits for a feeder that is busy reading its input
+_SECONDS_TO_END = 1.0  # how long close() waits for feeders that are busy reading their input
 
 
 class SequenceQueueingStateSaver:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from featurekit.dtypes import as_dtype, dtype_name
+from featurekit.dtypes import STRING, as_dtype, dtype_name
 from featurekit.errors import (
     FeatureKitError,
     InvalidArgumentError,
@@ -15,7 +15,7 @@ from featurekit.errors import (
     add_path,
     short_repr,
 )
-from featurekit.sequences.arrays import dtype_of, gather, is_array, is_traced, join, own
+from featurekit.sequences.arrays import dtype_of, gather, is_array, is_traced, join, library, own
 from featurekit.sequences.trees import leaves, map_leaves
 from featurekit.tensor_info import TensorInfo
 from featurekit.values import as_array
@@ -47,9 +47,9 @@ class StateSpec:
     def __init__(self, name: str, declared: Any) -> None:
         self.name = name
         self._leaves = map_leaves(lambda leaf: _Leaf(name, leaf), declared)
-        self._start = None
+        self._start: Any = None
         if all(is_array(leaf) for leaf in leaves(declared)):
-            self._start = map_leaves(lambda leaf: own(leaf)[None], declared)
+            self._start = self.first(declared)
 
     def first(self, value: Any) -> Any:
         """The state that an example starts from, `(1, ...)`; `value` is None if it brings none."""
@@ -133,6 +133,8 @@ class _Leaf:
                 f"Shape check failed for state {self.name!r}: expected {expected}, "
                 f"shape received: {tuple(value.shape)}"
             )
+        if self.dtype == "string" and library(value) == "numpy":
+            return as_array(value.astype(object), STRING, expected)
         if dtype_of(value) != self.dtype:
             raise InvalidArgumentError(
                 f"state {self.name!r} is declared as {self.dtype}, got {dtype_of(value)}",

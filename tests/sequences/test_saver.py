@@ -244,6 +244,16 @@ def test_states_that_are_trees():
     assert after["c"][1][0].shape == (2, 1, 1)
 
 
+def test_states_that_are_text():
+    saver = savers.make(2, state={"words": np.array(["é", ""])})
+    savers.put(saver, "a", 4)
+    savers.put(saver, "b", 4, initial_states={"words": ["x", b"y"]})
+    batch = saver.next_batch()
+    assert batch.state("words").tolist() == [["é".encode(), b""], [b"x", b"y"]]
+    batch.save_state("words", np.array([["a", "b"], ["c", "ü"]]))
+    assert saver.next_batch().state("words").tolist() == [[b"a", b"b"], [b"c", "ü".encode()]]
+
+
 # Forgetting to save.
 
 
