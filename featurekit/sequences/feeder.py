@@ -77,7 +77,7 @@ class Feeder:
                     break
                 self._insert_item(index, item)
         except BaseException as error:
-            # A generator that was closed or exits must not vanish with the thread either.
+            # Even SystemExit: what ends the thread must be said where batches are taken.
             if not (isinstance(error, CancelledError) and self._barrier.closing):
                 self._barrier.fail(error)
         finally:
