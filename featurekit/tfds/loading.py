@@ -40,6 +40,7 @@ def builder(
     *,
     data_dir: str | os.PathLike[str] | None = None,
     try_gcs: bool = False,
+    file_format: str | None = None,
     **builder_kwargs: Any,
 ) -> DatasetBuilder | DatasetReader:
     """The builder of a dataset, or the dataset opened where only its files are there.
@@ -48,6 +49,7 @@ def builder(
         name: `name[/config][:version]`, or the folder of a version.
         data_dir: Folder of the datasets; see `featurekit.builder`.
         try_gcs: Must be False: nothing is downloaded from TFDS's bucket.
+        file_format: `tfrecord`, `array_record` or `parquet`; by default what the dataset has.
         **builder_kwargs: `config`, `version` and what else the builder's class takes.
 
     Raises:
@@ -60,19 +62,22 @@ def builder(
             hint="copy the dataset's folder from gs://tfds-data/datasets to data_dir",
         )
     if os.path.isfile(os.path.join(os.path.expanduser(name), INFO_FILE)):
-        return DatasetReader(name)
+        return DatasetReader(name, file_format=file_format)
     reference = DatasetReference.parse(name)
     config = builder_kwargs.pop("config", None) or reference.config
     version = builder_kwargs.pop("version", None) or reference.version
     if registry.is_known(reference.name) and (not version or _builds(reference, config, version)):
         kwargs = {**reference.arguments, **builder_kwargs}
         cls = registry.builder_class(reference.name)
+        if file_format is not None:  # a class of TFDS may take its own arguments only
+            kwargs["file_format"] = file_format
         return cls(data_dir=data_dir, config=config, version=version, **kwargs)
     wanted = "".join(
         (reference.name, f"/{config}" if config else "", f":{version}" if version else "")
     )
     try:
-        return DatasetReader(find_dataset(wanted, default_data_dir(data_dir)))
+        folder = find_dataset(wanted, default_data_dir(data_dir))
+        return DatasetReader(folder, file_format=file_format)
     except DatasetNotFoundError as error:
         error.message += f", and no builder of that name{did_you_mean(name, registry.names())}"
         raise
@@ -103,6 +108,7 @@ def load(
     download_and_prepare_kwargs: Mapping[str, Any] | None = None,
     as_dataset_kwargs: Mapping[str, Any] | None = None,
     try_gcs: bool = False,
+    file_format: str | None = None,
 ) -> Any:
     """The examples of a dataset in TFDS's order, built first where it is not on disk.
 
@@ -121,6 +127,7 @@ def load(
         download_and_prepare_kwargs: For `download_and_prepare`.
         as_dataset_kwargs: For `as_dataset`.
         try_gcs: Must be False.
+        file_format: As for `builder`.
 
     Returns:
         `Examples` of NumPy values; see `featurekit.builder` and its `as_dataset`.
@@ -129,7 +136,13 @@ def load(
         DatasetNotFoundError: There is no builder of that name, and no such dataset on disk.
         SplitError: There is no such split.
     """
-    found = builder(name, data_dir=data_dir, try_gcs=try_gcs, **(builder_kwargs or {}))
+    found = builder(
+        name,
+        data_dir=data_dir,
+        try_gcs=try_gcs,
+        file_format=file_format,
+        **(builder_kwargs or {}),
+    )
     if download:
         found.download_and_prepare(**(download_and_prepare_kwargs or {}))
     options = {

@@ -106,3 +106,12 @@ def test_a_frame_has_a_column_a_feature():
     assert frame["b/c"].tolist() == [1, 2]
     info = TfdsSquares().info
     assert tfds.as_dataframe([(1, 1)], info).columns.tolist() == ["n", "square"]
+
+
+def test_other_file_formats_are_written_and_read(tmp_path):
+    pytest.importorskip("pyarrow")
+    ds, info = tfds.load(
+        "tfds_squares", split="train", data_dir=tmp_path, file_format="parquet", with_info=True
+    )
+    assert info.file_format == "parquet"
+    assert sorted(int(e["n"]) for e in ds) == [0, 1, 2]
