@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gzip
 import hashlib
+import importlib.metadata
 import http.client
 import os
 import re
@@ -16,7 +17,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import featurekit
 from featurekit.builders import progress
 from featurekit.builders.archive_stream import expansion_limit
 from featurekit.builders.checksums import UrlInfo
@@ -132,7 +132,7 @@ def _open(url: str, verify_ssl: bool) -> contextlib.AbstractContextManager[_Sour
 
 @contextlib.contextmanager
 def _open_web(url: str, verify_ssl: bool) -> Iterator[_Source]:
-    agent = {"User-Agent": f"featurekit/{featurekit.__version__}"}
+    agent = {"User-Agent": f"featurekit/{importlib.metadata.version('featurekit')}"}
     # Spaces and letters beyond ASCII, as browsers and TFDS quote them.
     request = urllib.request.Request(
         urllib.parse.quote(url, safe="!#$%&'()*+,/:;=?@[]~"), headers=agent
