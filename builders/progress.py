@@ -17,20 +17,23 @@ _T = TypeVar("_T")
 _logger = logging.getLogger("featurekit")
 
 
-def count(examples: Iterable[_T], building: str, *, quiet: bool) -> Iterator[_T]:
-    """Pass examples on, counted by a bar where the standard error stream is a terminal.
+def count(
+    items: Iterable[_T], building: str, *, quiet: bool, unit: str = "examples"
+) -> Iterator[_T]:
+    """Pass items on, counted by a bar where the standard error stream is a terminal.
 
     Args:
-        examples: What to pass on.
+        items: What to pass on.
         building: What is being built.
         quiet: Whether to show no bar.
+        unit: What the items are.
     """
     if quiet or not sys.stderr.isatty():
-        yield from examples
+        yield from items
         return
     from tqdm import tqdm
 
-    yield from tqdm(examples, desc=building, unit=" examples", leave=False)
+    yield from tqdm(items, desc=building, unit=f" {unit}", leave=False)
 
 
 @contextlib.contextmanager

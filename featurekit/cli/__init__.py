@@ -21,6 +21,7 @@ _COMMANDS = {
     "validate": "featurekit.cli.validate",
     "diff": "featurekit.cli.diff",
     "index": "featurekit.cli.index",
+    "convert": "featurekit.cli.convert",
 }
 
 
