@@ -21,7 +21,6 @@ from featurekit.builders.checksums import (
 )
 from featurekit.builders.disk import writing
 from featurekit.builders.extract import ExtractMethod, extract, iter_archive
-from featurekit.builders.fetching import fetch
 from featurekit.builders.resource import Resource
 from featurekit.errors import (
     BuildError,
@@ -278,6 +277,9 @@ class DownloadManager:
 
     def _fetch(self, resource: Resource) -> Path:
         """Download a file; it appears in its place when all of it is there."""
+        # Not at the top: the standard library's HTTP is slow to import, and few builds download.
+        from featurekit.builders.fetching import fetch
+
         url, folder = resource.url, self._folder(resource)
         unfinished = folder / f"{cache.cache_name(url)}.tmp.{uuid.uuid4().hex}"
         try:

@@ -27,7 +27,9 @@ if TYPE_CHECKING:
         tfds,
     )
     from featurekit.builders.base import GeneratorBasedBuilder, SplitGenerator
+    from featurekit.builders.beam_based import BeamBasedBuilder
     from featurekit.builders.config import BuilderConfig
+    from featurekit.builders.download import DownloadManager
     from featurekit.builders.metadata import write_metadata
     from featurekit.builders.sharding import ShardPolicy
     from featurekit.builders.write import write_dataset
@@ -65,12 +67,14 @@ __all__ = [
     "Audio",
     "BBox",
     "BBoxFeature",
+    "BeamBasedBuilder",
     "BuilderConfig",
     "ClassLabel",
     "DataSource",
     "Dataset",
     "DatasetInfo",
     "Documentation",
+    "DownloadManager",
     "Episodes",
     "FeatureConnector",
     "FeatureTable",
@@ -120,12 +124,14 @@ _MODULES = {
     "Audio": "featurekit.connectors.audio",
     "BBox": "featurekit.connectors.bbox",
     "BBoxFeature": "featurekit.connectors.bbox",
+    "BeamBasedBuilder": "featurekit.builders.beam_based",
     "BuilderConfig": "featurekit.builders.config",
     "ClassLabel": "featurekit.connectors.class_label",
     "DataSource": "featurekit.dataset.source",
     "Dataset": "featurekit.connectors.dataset",
     "DatasetInfo": "featurekit.dataset.info",
     "Documentation": "featurekit.connector",
+    "DownloadManager": "featurekit.builders.download",
     "Episodes": "featurekit.dataset.episodes",
     "FeatureConnector": "featurekit.connector",
     "FeatureTable": "featurekit.feature_table",
