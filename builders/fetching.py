@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import gzip
 import hashlib
-import importlib.metadata
 import http.client
+import importlib.metadata
 import os
 import re
 import ssl
