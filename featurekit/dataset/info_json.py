@@ -22,7 +22,7 @@ from featurekit.dataset.identity import DatasetIdentity
 from featurekit.dataset.info import DatasetInfo, MetadataDict
 from featurekit.dataset.naming import check_inside
 from featurekit.dataset.splits import SplitDict, SplitInfo
-from featurekit.dataset.storage import is_file, read_text, write_text
+from featurekit.dataset.storage import is_file, local_copies, read_text, write_text
 from featurekit.dataset.version import Version
 from featurekit.errors import (
     DatasetInfoError,
@@ -124,13 +124,19 @@ def read_info(
     """
     with loading((), os.path.join(folder, INFO_FILE)):
         info = read_info_file(folder)
-    if features is not None:
-        features.load_metadata(folder, None)
-        info.features = features
-    elif is_file(os.path.join(folder, FEATURES_FILE)) or info.splits.total_num_examples:
-        info.features = FeatureConnector.from_config(folder, trust=trust)
+    with local_copies(folder, _describes_features) as local:
+        if features is not None:
+            features.load_metadata(local, None)
+            info.features = features
+        elif is_file(os.path.join(local, FEATURES_FILE)) or info.splits.total_num_examples:
+            info.features = FeatureConnector.from_config(local, trust=trust)
     info.metadata = read_custom_metadata(folder)
     return info
+
+
+def _describes_features(name: str) -> bool:
+    """Whether a file is features.json, or one that the features keep beside it."""
+    return name == FEATURES_FILE or name.endswith(".txt")
 
 
 def read_info_file(folder: str) -> DatasetInfo:

@@ -13,6 +13,7 @@ from featurekit.dataset.info import DatasetInfo
 from featurekit.dataset.info_json import read_info
 from featurekit.dataset.reading import ReadsExamples
 from featurekit.dataset.split_expressions import SplitLike
+from featurekit.dataset.storage import absolute
 from featurekit.dataset.text import TextMode
 from featurekit.dataset.version import Version
 
@@ -25,7 +26,7 @@ class DatasetReader(ReadsExamples):
     Has what a builder has once its dataset is built.
 
     Args:
-        folder: The folder of the version.
+        folder: The folder of the version, or its URL, such as `gs://bucket/mnist/3.0.1`.
         features: The features, for a dataset too old to have a features.json.
         trust: Packages that connector classes named there may be imported from.
         file_format: Which files to read, where the folder has them in alternative formats.
@@ -43,7 +44,7 @@ class DatasetReader(ReadsExamples):
         trust: Iterable[str] = (),
         file_format: str | None = None,
     ) -> None:
-        self._folder = os.path.abspath(os.path.expanduser(os.fspath(folder)))
+        self._folder = absolute(folder)
         self._info = read_info(self._folder, features=features, trust=trust)
         choose_format(self._info, file_format)
 
@@ -125,7 +126,7 @@ def builder(
         DatasetInfoError: Its metadata is damaged, or the dataset is not there in that format.
     """
     folder = os.path.expanduser(os.fspath(name))
-    if not os.path.isfile(os.path.join(folder, INFO_FILE)):
+    if "://" not in folder and not os.path.isfile(os.path.join(folder, INFO_FILE)):
         folder = find_dataset(str(name), default_data_dir(data_dir))
     return DatasetReader(folder, features=features, trust=trust, file_format=file_format)
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import posixpath
+import tempfile
 import uuid
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from featurekit.errors import MissingFileError
+from featurekit.errors import FeatureKitError, MissingFileError
 
-__all__ = ["is_file", "list_folders", "read_text", "write_text"]
+__all__ = ["absolute", "is_file", "list_folders", "local_copies", "read_text", "write_text"]
 
 
 def is_file(path: str) -> bool:
@@ -70,6 +73,39 @@ def write_text(path: str, text: str) -> None:
         if os.path.exists(unfinished):
             os.remove(unfinished)
         raise
+
+
+@contextlib.contextmanager
+def local_copies(folder: str, wanted: Callable[[str], bool]) -> Iterator[str]:
+    """A local folder with the files of a folder, for code that reads local files only.
+
+    Args:
+        folder: A local folder, which is given as it is, or a URL.
+        wanted: Whether a file of that name is needed; others are not copied.
+    """
+    if _is_local(folder):
+        yield folder
+        return
+    filesystem, inner = _remote(folder)
+    with tempfile.TemporaryDirectory() as copies:
+        found = filesystem.ls(inner, detail=True) if filesystem.isdir(inner) else []
+        for entry in found:
+            name = posixpath.basename(entry["name"])
+            if entry["type"] == "file" and wanted(name):
+                with open(os.path.join(copies, name), "wb") as file:
+                    file.write(filesystem.cat_file(entry["name"]))
+        try:
+            yield copies
+        except FeatureKitError as error:
+            if error.file is not None:  # where the file is, not where it was copied to
+                error.file = error.file.replace(copies, folder.rstrip("/"), 1)
+            raise
+
+
+def absolute(path: str | os.PathLike[str]) -> str:
+    """The absolute path of a local folder; a URL as it is."""
+    text = os.fspath(path)
+    return os.path.abspath(os.path.expanduser(text)) if _is_local(text) else text.rstrip("/")
 
 
 def _is_local(path: str) -> bool:
