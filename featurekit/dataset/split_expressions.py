@@ -261,7 +261,10 @@ def _check_bound(name: str, bound: Any, *, fractions: bool) -> int | float | Non
 
 def _unknown_split(name: str, known: Sequence[str]) -> SplitError:
     if not known:
-        return SplitError(f"there is no split {name!r}: the dataset has no splits")
+        return SplitError(
+            f"there is no split {name!r}: the dataset has no splits",
+            hint="call download_and_prepare() first, where this is a builder that has not run",
+        )
     if len(known) <= 10:
         return SplitError(f"there is no split {name!r}; there are {', '.join(map(repr, known))}")
     return SplitError(f"there is no split {name!r}{did_you_mean(name, known)}")

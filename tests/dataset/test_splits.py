@@ -502,7 +502,11 @@ READABLE = (
     ("call", "message"),
     [
         (lambda splits: splits["nope"], "there is no split 'nope'; there are 'train', 'test'"),
-        (lambda splits: SplitDict()["x"], "there is no split 'x': the dataset has no splits"),
+        (
+            lambda splits: SplitDict()["x"],
+            "there is no split 'x': the dataset has no splits\n"
+            "  hint: call download_and_prepare() first, where this is a builder that has not run",
+        ),
         (lambda splits: splits["train[::2]"], "cannot read the split 'train[::2]'\n" + READABLE),
         (
             lambda splits: splits["test + train[:]"],
