@@ -51,7 +51,7 @@ def fit(
 
 def put(pixels: Pixels, out: Pixels | None) -> Pixels:
     """Copy pixels to `out` and give that, where they have its shape and dtype; else themselves."""
-    if out is None or out.shape != pixels.shape or out.dtype != pixels.dtype:
+    if out is None or out is pixels or out.shape != pixels.shape or out.dtype != pixels.dtype:
         return pixels
     out[...] = pixels
     return out

@@ -137,4 +137,6 @@ def decode_image(
     name = image_format(data)
     if name == "JPEG":
         return jpeg.decode_jpeg(data, channels, dtype, size, out=out, reduce_to=reduce_to)
+    if name == "PNG":
+        return png.decode_png(data, channels, dtype, size, out=out)
     return put(_DECODERS[name](data, channels, dtype, size), out)

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from featurekit.connectors.image_codecs import limits
-from featurekit.connectors.image_codecs.channels import Pixels, fit
+from featurekit.connectors.image_codecs.channels import Pixels, fit, put
 from featurekit.connectors.image_codecs.limits import Size, check_size
 from featurekit.errors import DecodeError
 from featurekit.native import kernel
@@ -154,7 +154,12 @@ def _read_extra(png: PngFile, kind: bytes, body: bytes) -> None:
 
 
 def decode_png(
-    data: bytes, channels: int | None, dtype: np.dtype[Any], size: Size = (None, None)
+    data: bytes,
+    channels: int | None,
+    dtype: np.dtype[Any],
+    size: Size = (None, None),
+    *,
+    out: Pixels | None = None,
 ) -> Pixels:
     """The pixels of a PNG file.
 
@@ -163,17 +168,18 @@ def decode_png(
         channels: 1 to 4; None gives what the file has.
         dtype: uint8 or uint16.
         size: The declared height and width.
+        out: Where the pixels have its shape and dtype they are put there.
 
     Returns:
-        `(height, width, channels)` of `dtype`.
+        `(height, width, channels)` of `dtype`; `out` itself where they fit there.
 
     Raises:
         DecodeError: The file is damaged, or larger or smaller than declared.
     """
     if _KERNEL is not None:
-        found = _KERNEL.decode(data, channels, size, limits.MAX_PIXELS)
+        found = _KERNEL.decode(data, channels, size, limits.MAX_PIXELS, out)
         if found is not None:
-            return fit(found, channels, dtype, widen=257)
+            return put(fit(found, channels, dtype, widen=257), out)
     # Rare or damaged, which is for the following to tell.
     png = read_png(data)
     check_size(png.height, png.width, size)
@@ -184,7 +190,7 @@ def decode_png(
         pixels = _add_alpha(png, pixels)
     if png.bits < 8 and png.colour == _GRAY:
         pixels[..., :1] *= np.uint8(255 // ((1 << png.bits) - 1))
-    return fit(pixels, channels, dtype, widen=257, gamma=png.gamma)
+    return put(fit(pixels, channels, dtype, widen=257, gamma=png.gamma), out)
 
 
 # From the zlib stream to samples.

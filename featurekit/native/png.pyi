@@ -8,5 +8,6 @@ def decode(
     channels: int | None,
     size: tuple[int | None, int | None],
     max_pixels: int,
+    out: npt.NDArray[Any] | None = None,
 ) -> npt.NDArray[Any] | None: ...
 def filter_rows(rows: npt.NDArray[np.uint8], step: int) -> bytes | None: ...

@@ -83,7 +83,7 @@ fill_crc_tables()
 cnp.import_array()
 
 
-def decode(data, channels, tuple size not None, max_pixels):
+def decode(data, channels, tuple size not None, max_pixels, cnp.ndarray out=None):
     """The pixels of a file, with the channels and depth that it has by itself.
 
     None where the slower way shall decide: it may give the same, something else or an error.
@@ -93,6 +93,8 @@ def decode(data, channels, tuple size not None, max_pixels):
         channels: How many they will be turned into, 1 to 4; None for no change.
         size: The declared height and width, None for what may vary.
         max_pixels: The most that may be decoded.
+        out: Where they go, and what is given, if it has their shape and dtype and lies in
+            one piece; even if None is given, it may be written to.
     """
     cdef Png png
     if not isinstance(data, bytes):
@@ -107,15 +109,14 @@ def decode(data, channels, tuple size not None, max_pixels):
         return None
     if channels is not None and is_special(&png, channels):
         return None
-    cdef cnp.npy_intp[3] shape = [png.height, png.width, png.channels]
-    pixels = cnp.PyArray_SimpleNew(3, shape, cnp.NPY_UINT16 if png.bits == 16 else cnp.NPY_UINT8)
-    cdef uint8_t* out = <uint8_t*>cnp.PyArray_DATA(<cnp.ndarray>pixels)
+    cdef cnp.ndarray pixels = out if out is not None and has_room(out, &png) else new_array(&png)
+    cdef uint8_t* place = <uint8_t*>cnp.PyArray_DATA(pixels)
     cdef bint good
-    if cnp.PyArray_NBYTES(<cnp.ndarray>pixels) < WORTH_WAITING:
-        good = read_pixels(&png, start, out)
+    if cnp.PyArray_NBYTES(pixels) < WORTH_WAITING:
+        good = read_pixels(&png, start, place)
     else:
         with nogil:
-            good = read_pixels(&png, start, out)
+            good = read_pixels(&png, start, place)
     return pixels if good else None
 
 
@@ -244,6 +245,27 @@ cdef bint finish_header(Png* png) noexcept nogil:
 
 cdef bint fits(uint32_t size, declared):
     return declared is None or declared == size
+
+
+cdef int type_of(const Png* png) noexcept:
+    return cnp.NPY_UINT16 if png.bits == 16 else cnp.NPY_UINT8
+
+
+cdef bint has_room(cnp.ndarray out, const Png* png):
+    """Whether the pixels can be written there as they are."""
+    return (
+        cnp.PyArray_ISCARRAY(out)
+        and cnp.PyArray_TYPE(out) == type_of(png)
+        and cnp.PyArray_NDIM(out) == 3
+        and cnp.PyArray_DIM(out, 0) == png.height
+        and cnp.PyArray_DIM(out, 1) == png.width
+        and cnp.PyArray_DIM(out, 2) == png.channels
+    )
+
+
+cdef cnp.ndarray new_array(const Png* png):
+    cdef cnp.npy_intp[3] shape = [png.height, png.width, png.channels]
+    return cnp.PyArray_SimpleNew(3, shape, type_of(png))
 
 
 cdef bint is_special(const Png* png, int channels) noexcept:

@@ -362,6 +362,63 @@ def test_what_is_no_bytes_goes_to_the_slower_way():
     assert differential.decode(np.bytes_(data)) is not None
 
 
+# Into memory of the caller.
+
+
+@pytest.mark.parametrize("bits", [8, 16])
+def test_pixels_go_where_they_are_wanted(bits):
+    data = png_files.png_file(samples(2, bits), 2, bits)
+    wanted = differential.decode(data)
+    batch = np.zeros((3, *wanted.shape), wanted.dtype)
+    row = batch[1]
+    assert differential.kernel.decode(data, 3, (None, None), 999, row) is row
+    assert png.decode_png(data, 3, wanted.dtype, out=batch[2]).base is batch
+    np.testing.assert_array_equal(batch, [wanted * 0, wanted, wanted])
+
+
+@pytest.mark.parametrize("channels", [1, 3, 4])
+def test_pixels_that_are_converted_are_put_there_too(channels):
+    data = png_files.png_file(samples(2, 8), 2, 8)
+    wanted = png.decode_png(data, channels, np.dtype(np.uint16))
+    out = np.zeros_like(wanted)
+    assert png.decode_png(data, channels, out.dtype, out=out) is out
+    np.testing.assert_array_equal(out, wanted)
+
+
+def odd_places():
+    shape = (6, 11, 3)
+    read_only = np.zeros(shape, np.uint8)
+    read_only.flags.writeable = False
+    return {
+        "another height": np.zeros((5, 11, 3), np.uint8),
+        "another number of channels": np.zeros((6, 11, 4), np.uint8),
+        "two dimensions": np.zeros((66, 3), np.uint8),
+        "another dtype": np.zeros(shape, np.int8),
+        "wider": np.zeros(shape, np.uint16),
+        "strided": np.zeros((6, 11, 6), np.uint8)[..., ::2],
+        "turned": np.zeros((3, 11, 6), np.uint8).T,
+        "read-only": read_only,
+        "nothing": np.zeros((0, 11, 3), np.uint8),
+    }
+
+
+@pytest.mark.parametrize("place", odd_places().values(), ids=odd_places())
+def test_places_that_do_not_fit_are_left_alone(place):
+    data = png_files.png_file(samples(2, 8), 2, 8)
+    found = differential.kernel.decode(data, 3, (None, None), 999, place)
+    assert not np.may_share_memory(found, place)
+    np.testing.assert_array_equal(found, differential.decode(data))
+    assert not place.any()
+
+
+def test_a_place_of_another_byte_order_is_left_alone():
+    data = png_files.png_file(samples(2, 16), 2, 16)
+    place = np.zeros((6, 11, 3), ">u2")
+    found = differential.kernel.decode(data, 3, (None, None), 999, place)
+    assert found is not place
+    np.testing.assert_array_equal(found, differential.decode(data))
+
+
 # Rows to files.
 
 
