@@ -112,8 +112,8 @@ class BeamRun:
         """Let the pipeline write the encoded examples of a split to a folder."""
         import apache_beam as beam
 
-        if isinstance(value, Deferred):
-            value = value.make(self.pipeline)
+        if isinstance(value, Deferred):  # a transform, so that labels are those of a split
+            value = beam.ptransform_fn(value.make)()
         if isinstance(value, beam.PTransform):
             value = self.pipeline | f"{name}_examples" >> value
         if not isinstance(value, beam.pvalue.PCollection):

@@ -78,6 +78,10 @@ class LazyModule(ModuleType):
             raise AttributeError(name)
         return getattr(getattr(lazy_imports, self.__name__), name)
 
+    def __reduce__(self) -> Any:
+        """Pickle by name: Beam pickles functions with the modules that they use."""
+        return (LazyModule, (self.__name__,))
+
 
 # The names of `tfds.core.utils.lazy_imports_utils`.
 apache_beam = LazyModule("apache_beam")

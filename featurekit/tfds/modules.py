@@ -66,6 +66,10 @@ class NamedModule(types.ModuleType):
     def __dir__(self) -> list[str]:
         return self._offer.names()
 
+    def __reduce__(self) -> Any:
+        """Pickle by name: Beam pickles functions with the modules that they use."""
+        return (importlib.import_module, (self.__name__,))
+
 
 class Offer:
     """The `__getattr__` of a module of a library."""

@@ -39,11 +39,7 @@ class Numbers(BeamBasedBuilder, skip_registration=True):
         return [fk.SplitGenerator("train", {"count": 20}), fk.SplitGenerator("test", {"count": 3})]
 
     def _build_pcollection(self, pipeline, count):
-        return (
-            pipeline
-            | f"numbers{count}" >> beam.Create(range(count))
-            | f"m{count}" >> beam.Map(example)
-        )
+        return pipeline | beam.Create(range(count)) | beam.Map(example)
 
 
 class Plain(Numbers, skip_registration=True):

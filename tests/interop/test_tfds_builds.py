@@ -66,13 +66,17 @@ def test_the_dataset_is_the_same(built, name):
         if file.endswith("labels.txt") or file == "LICENSE":
             assert (mine / file).read_text() == (theirs / file).read_text()
         elif file.endswith(".json"):
-            assert without_module(mine / file) == without_module(theirs / file)
+            assert metadata(mine / file) == metadata(theirs / file)
     assert records(mine) == records(theirs)
 
 
-def without_module(file):
+def metadata(file):
+    """JSON, without the name of the module, and sizes, which depend on the encoder of PNGs."""
     content = json.loads(file.read_text())
     content.pop("moduleName", None)
+    for split in content.get("splits", ()):
+        if content["name"] == "abstract_reasoning":
+            del split["numBytes"]
     return content
 
 

@@ -1,6 +1,7 @@
 """Every name that `featurekit.tfds` and the stand-in for TensorFlow offer is there."""
 
 import importlib
+import pickle
 
 import numpy as np
 import pytest
@@ -148,3 +149,10 @@ def test_text_encoders_are_named_but_not_offered():
         tfds.features.Text(encoder_config=config)
     metadata = tfds.visualization.GraphVisualizerMetadataDict("edges", nodes="n")
     assert metadata == {"edgelist_feature_name": "edges", "nodes": "n"}
+
+
+def test_modules_are_pickled_by_name():
+    pandas = tfds.core.utils.lazy_imports_utils.pandas
+    again = pickle.loads(pickle.dumps((tfds.features, pandas)))
+    assert again[0] is tfds.features
+    assert again[1].__name__ == "pandas"
