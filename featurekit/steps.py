@@ -49,6 +49,11 @@ class Steps(Sequence[Any]):
         """The feature of a step."""
         return self._feature
 
+    @property
+    def rank(self) -> int:
+        """How many sequences the steps are in."""
+        return self._rank
+
     def __len__(self) -> int:
         return len(self._indices)
 

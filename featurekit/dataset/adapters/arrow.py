@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from featurekit.dataset.adapters.structure import StepsOf, structure
+from featurekit.dataset.adapters.structure import StepsOf, all_steps, structure
 from featurekit.dtypes import dtype_name, is_string
+from featurekit.errors import UnsupportedError, add_path
 from featurekit.io.ragged import RaggedTensor
 from featurekit.optional import import_optional
-from featurekit.steps import Steps
 from featurekit.tensor_info import TensorInfo
 
 __all__ = ["arrow_batches", "arrow_schema", "arrow_table"]
@@ -28,9 +28,12 @@ def arrow_table(items: Any, *, text: str = "bytes") -> Any:
 
 def arrow_batches(items: Any, parts: Any, schema: Any) -> Iterator[Any]:
     """The items as `pyarrow.RecordBatch`es of a schema."""
-    pa = _arrow()
+    pa, left = _arrow(), len(items)
     for batch in items.batches(_BATCH):
-        columns = [_array(batch[field.name], parts[field.name], field.type) for field in schema]
+        count = min(left, _BATCH)
+        left -= count
+        whole = _array(batch, parts, pa.struct(list(schema)), count)
+        columns = [whole.field(name) for name in schema.names]
         yield pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
@@ -41,7 +44,18 @@ def arrow_schema(parts: Mapping[str, Any], text: str = "bytes") -> Any:
         parts: What `structure` gives.
         text: `"bytes"` for binary, `"str"` for strings.
     """
-    return _arrow().schema([(key, _type(part, text)) for key, part in parts.items()])
+    return _arrow().schema(_fields(parts, text))
+
+
+def _fields(parts: Mapping[str, Any], text: str) -> list[tuple[str, Any]]:
+    fields = []
+    for key, part in parts.items():
+        try:
+            fields.append((key, _type(part, text)))
+        except UnsupportedError as error:
+            add_path(error, key)
+            raise
+    return fields
 
 
 def _arrow() -> Any:
@@ -53,10 +67,11 @@ def _type(parts: Any, text: str) -> Any:
     if isinstance(parts, StepsOf):
         return pa.list_(_type(parts.step, text))
     if isinstance(parts, Mapping):
-        return pa.struct([(key, _type(part, text)) for key, part in parts.items()])
+        return pa.struct(_fields(parts, text))
     kind = _scalar_type(parts, text)
     for size in reversed(parts.shape):
-        kind = pa.list_(kind) if size is None else pa.list_(kind, size)
+        # Arrow divides by the size of a list, and ends the process where that is 0.
+        kind = pa.list_(kind, size) if size else pa.list_(kind)
     return kind
 
 
@@ -65,24 +80,29 @@ def _scalar_type(info: TensorInfo, text: str) -> Any:
     if is_string(info.dtype):
         return pa.string() if text == "str" else pa.binary()
     name = dtype_name(info.dtype)
+    if info.dtype.kind == "c":
+        raise UnsupportedError(
+            f"Arrow has no type for {name}", hint="leave the feature out: columns="
+        )
     return pa.float32() if name == "bfloat16" else pa.from_numpy_dtype(info.dtype)
 
 
 # Values of a batch to an array of a type.
 
 
-def _array(value: Any, parts: Any, kind: Any) -> Any:
+def _array(value: Any, parts: Any, kind: Any, count: int) -> Any:
+    """The values of `count` examples."""
     pa = _arrow()
     if isinstance(parts, StepsOf):
         return _from_steps(list(value), parts, kind)
-    if isinstance(value, Mapping):
-        arrays = [_array(value[field.name], parts[field.name], field.type) for field in kind]
+    if isinstance(parts, Mapping):
+        if not parts:
+            return pa.array([{}] * count, kind)
+        arrays = [_array(value[f.name], parts[f.name], f.type, count) for f in kind]
         return pa.StructArray.from_arrays(arrays, fields=list(kind))
     if isinstance(value, RaggedTensor):
-        splits = pa.array(value.row_splits, pa.int32())
-        return pa.ListArray.from_arrays(
-            splits, _array(value.values, parts, kind.value_type), type=kind
-        )
+        inner = _array(value.values, parts, kind.value_type, len(value.values))
+        return _lists(inner, value.row_splits, kind)
     if isinstance(value, np.ma.MaskedArray):
         return _from_masked(value, kind)
     if isinstance(value, np.ndarray):
@@ -91,15 +111,20 @@ def _array(value: Any, parts: Any, kind: Any) -> Any:
 
 
 def _from_array(array: np.ndarray[Any, Any], kind: Any) -> Any:
-    pa = _arrow()
     if array.ndim == 1:
         flat = array.astype(np.float32) if array.dtype.name == "bfloat16" else array
-        return pa.array(flat.tolist() if flat.dtype.kind == "O" else flat, kind)
-    inner = _from_array(array.reshape((-1, *array.shape[2:])), kind.value_type)
+        return _arrow().array(flat.tolist() if flat.dtype.kind == "O" else flat, kind)
+    rows, size = array.shape[:2]
+    inner = _from_array(array.reshape((rows * size, *array.shape[2:])), kind.value_type)
+    return _lists(inner, np.arange(rows + 1) * size, kind)
+
+
+def _lists(inner: Any, splits: np.ndarray[Any, Any], kind: Any) -> Any:
+    """Lists of the elements of `inner`, which end at the splits."""
+    pa = _arrow()
     if pa.types.is_fixed_size_list(kind):
         return pa.FixedSizeListArray.from_arrays(inner, type=kind)
-    splits = np.arange(len(array) + 1, dtype=np.int32) * array.shape[1]
-    return pa.ListArray.from_arrays(pa.array(splits), inner, type=kind)
+    return pa.ListArray.from_arrays(pa.array(splits, pa.int32()), inner, type=kind)
 
 
 def _from_masked(array: np.ma.MaskedArray[Any, Any], kind: Any) -> Any:
@@ -109,15 +134,10 @@ def _from_masked(array: np.ma.MaskedArray[Any, Any], kind: Any) -> Any:
 
 
 def _from_steps(episodes: Sequence[Any], parts: StepsOf, kind: Any) -> Any:
-    pa = _arrow()
-    arrays = [pa.array([], kind.value_type)]
+    arrays = [_arrow().array([], kind.value_type)]
     for steps in episodes:
-        together = steps.together(range(len(steps))) if isinstance(steps, Steps) else steps
-        arrays.append(_array(together, parts.step, kind.value_type))
-    splits = np.cumsum(list(map(len, arrays)))
-    return pa.ListArray.from_arrays(
-        pa.array(splits, pa.int32()), pa.concat_arrays(arrays), type=kind
-    )
+        arrays.append(_array(all_steps(steps), parts.step, kind.value_type, len(steps)))
+    return _lists(_arrow().concat_arrays(arrays), np.cumsum(list(map(len, arrays))), kind)
 
 
 def _plain(value: Any) -> Any:

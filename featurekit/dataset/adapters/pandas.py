@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from featurekit.dataset.adapters.structure import structure
 from featurekit.optional import import_optional
+from featurekit.tensor_info import TensorInfo
 
 __all__ = ["as_dataframe"]
-
-_BATCH = 256
 
 
 def as_dataframe(items: Any) -> Any:
@@ -32,49 +32,54 @@ def as_dataframe(items: Any) -> Any:
         >>> frame["label"].mean()  # doctest: +SKIP
     """
     pandas = import_optional("pandas", extra="pandas", purpose="as_dataframe")
-    pieces: dict[str, list[Any]] = {name: [] for name in _names(items.element_spec)}
-    for batch in items.batches(_BATCH):
-        for name, values in _flat(batch):
-            pieces[name].append(values)
-    return pandas.DataFrame({name: _column(pandas, parts) for name, parts in pieces.items()})
-
-
-def _names(infos: Any, prefix: str = "") -> Iterator[str]:
-    for key, info in infos.items():
-        # Steps are one value, though their infos are a dict.
-        if isinstance(info, Mapping) and not _is_steps(info):
-            yield from _names(info, f"{prefix}{key}/")
-        else:
-            yield f"{prefix}{key}"
-
-
-def _is_steps(infos: Any) -> bool:
-    return any(
-        _is_steps(info) if isinstance(info, Mapping) else info.dataset_lvl > 0
-        for info in infos.values()
+    infos = dict(_flat(structure(items)))
+    columns: dict[str, list[Any]] = {name: [] for name in infos}
+    for example in items.iterate():
+        for name, value in _values(example, infos):
+            columns[name].append(value)
+    return pandas.DataFrame(
+        {name: _column(pandas, column, infos[name]) for name, column in columns.items()}
     )
 
 
-def _flat(batch: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    for key, values in batch.items():
-        if isinstance(values, Mapping):
-            yield from _flat(values, f"{prefix}{key}/")
+def _flat(parts: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for key, part in parts.items():
+        if isinstance(part, Mapping):
+            yield from _flat(part, f"{prefix}{key}/")
         else:
-            yield f"{prefix}{key}", values
+            yield f"{prefix}{key}", part
 
 
-def _column(pandas: Any, parts: list[Any]) -> Any:
-    """One column, from the values of each batch."""
-    if parts and all(isinstance(part, np.ndarray) and part.ndim == 1 for part in parts):
-        values = np.concatenate([np.ma.getdata(part) for part in parts])
-        masks = np.concatenate([np.ma.getmaskarray(part) for part in parts])
-        if not masks.any():
-            return values
-        if values.dtype.kind in "iufb":
-            return pandas.Series(values).convert_dtypes().mask(masks)
-        parts = [np.where(masks, None, values)]
-    objects = [value for part in parts for value in part]
-    column = np.empty(len(objects), object)
-    for index, value in enumerate(objects):
+def _values(
+    example: Mapping[str, Any], infos: Mapping[str, Any], prefix: str = ""
+) -> Iterator[tuple[str, Any]]:
+    for key, value in example.items():
+        name = f"{prefix}{key}"
+        if name in infos:
+            yield name, value
+        else:
+            yield from _values(value, infos, f"{name}/")
+
+
+def _column(pandas: Any, values: list[Any], part: Any) -> Any:
+    """One column: of the feature's dtype where it has single numbers, else of objects."""
+    is_number = isinstance(part, TensorInfo) and not part.shape and part.dtype.kind in "iufb"
+    missing = np.array([value is None for value in values], bool)
+    if is_number and not missing.any():
+        return np.array(values, part.dtype)
+    if is_number and (nullable := _nullable(part.dtype)):
+        known = np.array([0 if value is None else value for value in values], part.dtype)
+        return pandas.Series(known).astype(nullable).mask(missing)
+    column = np.empty(len(values), object)
+    for index, value in enumerate(values):
         column[index] = value
     return column
+
+
+def _nullable(dtype: np.dtype[Any]) -> str:
+    """Name of pandas's dtype for the same numbers with missing ones; `""` where it has none."""
+    if dtype == np.bool_:
+        return "boolean"
+    if dtype.name in ("float32", "float64") or dtype.kind in "iu":
+        return dtype.name.replace("int", "Int").replace("uI", "UI").replace("float", "Float")
+    return ""

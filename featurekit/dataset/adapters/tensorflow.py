@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from featurekit.dataset.adapters.structure import StepsOf, has_steps, structure
+from featurekit.dataset.adapters.structure import StepsOf, all_steps, has_steps, structure
 from featurekit.dataset.missing import filler
 from featurekit.dtypes import dtype_name, is_string
 from featurekit.io.ragged import RaggedTensor
 from featurekit.optional import import_optional
-from featurekit.steps import Steps
 from featurekit.tensor_info import TensorInfo
 
 __all__ = ["tf_dataset"]
@@ -58,17 +57,16 @@ def _slice_steps(tf: Any, parts: Any, value: Any) -> Any:
     """Datasets in place of the lists of steps."""
     if isinstance(parts, StepsOf):
         data = tf.data.Dataset.from_tensor_slices(value)
-        if has_steps(parts.step):
-            return data.map(lambda step: _slice_steps(tf, parts.step, step))
-        return data
+        return data.map(lambda step: _slice_steps(tf, parts.step, step))
     if isinstance(parts, Mapping):
         return {key: _slice_steps(tf, part, value[key]) for key, part in parts.items()}
-    return value
+    # A row of a ragged tensor is a tensor, and knows too little of its shape.
+    return value if isinstance(value, tf.RaggedTensor) else tf.ensure_shape(value, parts.shape)
 
 
 def _to_tf(tf: Any, value: Any, parts: Any) -> Any:
-    if isinstance(parts, StepsOf) and isinstance(value, Steps):
-        return _to_tf(tf, value.together(range(len(value))), parts.step)
+    if isinstance(parts, StepsOf):
+        return _to_tf(tf, all_steps(value), parts.step)
     if isinstance(value, Mapping):
         return {key: _to_tf(tf, item, parts[key]) for key, item in value.items()}
     if isinstance(value, RaggedTensor):
