@@ -346,11 +346,7 @@ class FeatureConnector(abc.ABC):
         trust = tuple(trust)
         if not trust and registry.is_loading():
             return connector_from_json(value)
-        with registry.loading(trust, "the JSON of the features"):
-            try:
-                return connector_from_json(value)
-            except RecursionError:
-                raise SchemaError("the features are nested too deeply to be read") from None
+        return _load(value, trust, "the JSON of the features")
 
     def save_metadata(self, data_dir: str | os.PathLike[str], feature_name: str | None) -> None:
         """Write what features.json does not hold, such as class names, in files of its own."""
@@ -386,7 +382,7 @@ class FeatureConnector(abc.ABC):
         except (ValueError, RecursionError) as error:
             raise SchemaError(f"{FEATURES_FILE} is not JSON: {error}", file=path) from error
         try:
-            connector = cls.from_json(value, trust=trust)
+            connector = _load(value, trust, str(path))
         except FeatureKitError as error:
             add_location(error, file=path)
             raise
@@ -445,6 +441,15 @@ def decode_at(connector: FeatureConnector, stored: Any, part: str | int) -> Any:
     except Exception as error:
         add_path(error, part, type(connector).__name__)
         raise
+
+
+def _load(value: Any, trust: Iterable[str], what: str) -> FeatureConnector:
+    """Make a connector from the JSON of all features; `what` names it in the log."""
+    with registry.loading(trust, what):
+        try:
+            return connector_from_json(value)
+        except RecursionError:
+            raise SchemaError("the features are nested too deeply to be read") from None
 
 
 def connector_from_json(value: Mapping[str, Any]) -> FeatureConnector:

@@ -161,7 +161,7 @@ def test_unknown_fields_are_logged_once(folder, caplog):
     assert [record.getMessage().replace(str(folder), "<DIR>") for record in caplog.records] == [
         "<DIR>/dataset_info.json has fields that this version does not know, ignored: "
         "brandNewField, splits.other",
-        "the JSON of the features has fields that this version does not know, ignored: newThing",
+        "<DIR>/features.json has fields that this version does not know, ignored: newThing",
     ]
 
 
