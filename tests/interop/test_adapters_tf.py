@@ -9,7 +9,11 @@ import featurekit as fk
 tf = pytest.importorskip("tensorflow", reason="TensorFlow is not installed")
 tfds = pytest.importorskip("tensorflow_datasets", reason="TFDS is not installed")
 
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    # TensorFlow itself, on its way from the smallest float64 to a float16.
+    pytest.mark.filterwarnings("ignore:overflow encountered in cast:RuntimeWarning"),
+]
 
 TOPICS = ("bbox", "class_label", "dataset_feature", "image", "nested", "optional", "scalars",
           "sequence", "tensors", "text", "mixtures")  # fmt: skip
