@@ -239,7 +239,16 @@ class ClassLabel(Tensor):
 
     @classmethod
     def from_json_content(cls, value: Any) -> Self:
-        """Make a `ClassLabel` from what TFDS wrote."""
+        """Make a `ClassLabel` from what TFDS wrote.
+
+        Raises:
+            SchemaError: It names a file of names: metadata never chooses what to open.
+        """
+        if "names_file" in value:
+            raise SchemaError(
+                "the metadata of a ClassLabel names a file",
+                hint="keep the names in <feature>.labels.txt beside features.json",
+            )
         return cls(**value)
 
     def _identity(self) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 from featurekit.connector import Documentation
 from featurekit.connectors.class_label import ClassLabel
 from featurekit.connectors.image import Image, image_arguments
-from featurekit.errors import InvalidTypeError, short_repr
+from featurekit.errors import InvalidTypeError, SchemaError, short_repr
 from featurekit.feature_json import ProtoContent
 from featurekit.tensor_info import Shape
 
@@ -96,6 +96,11 @@ class LabeledImage(Image):
     def from_json_content(cls, value: Any) -> Self:
         """Make a `LabeledImage` from what TFDS wrote."""
         labels = value.get("label") if isinstance(value, ProtoContent) else value["labels"]
+        if isinstance(labels, str):
+            raise SchemaError(
+                "the metadata of a LabeledImage names a file",
+                hint="keep the names in <feature>.labels.txt beside features.json",
+            )
         return cls(labels=labels or None, **image_arguments(value))
 
     def _identity(self) -> Any:

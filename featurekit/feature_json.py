@@ -274,7 +274,7 @@ def _custom(content: ProtoContent | None) -> Any:
 
 def _parse_legacy(value: Mapping[str, Any]) -> FeatureJson:
     class_name, content = _read_str(value["type"]), value.get("content")
-    message = value.get("proto_cls") or ""
+    message = _read_str(value.get("proto_cls") or "")
     if message:
         field = _FIELD_OF_MESSAGE.get(message)
         if field is None:

@@ -203,3 +203,26 @@ def test_deep_nesting_is_refused_not_a_crash():
         FeatureConnector.from_json(json)
     while "sequence" in json:  # taken apart here, since freeing it recurses
         json = json["sequence"]["feature"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("class_label_feature.ClassLabel", {"names_file": "/etc/hostname"}),
+        (
+            "labeled_image.LabeledImage",
+            {"labels": "/etc/hostname", "shape": [1, 1, 1], "dtype": "uint8"},
+        ),
+    ],
+)
+def test_metadata_never_choose_a_file_to_open(name, content):
+    value = {"type": f"tensorflow_datasets.core.features.{name}", "content": content}
+    with pytest.raises(SchemaError) as error:
+        FeatureConnector.from_json(value)
+    assert "names a file" in str(error.value)
+
+
+def test_a_message_name_that_is_no_text():
+    value = {"type": "tensorflow_datasets.core.features.scalar.Scalar", "proto_cls": {"a": 1}}
+    with pytest.raises(SchemaError):
+        FeatureConnector.from_json(value)

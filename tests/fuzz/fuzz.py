@@ -4,6 +4,7 @@
 
 With atheris installed, atheris chooses the inputs; else, or with --own, the mutations of
 this file do. Ends with an exception and the input in its text where the two differ.
+With --metadata, the inputs are features.json files: they give features or an error of ours.
 With --png, the inputs are PNG files, and the mutations always those of the helpers.
 """
 
@@ -69,6 +70,21 @@ def run_png(seconds, seed):
     print(f"{count} files in {seconds} seconds, all the same; the kernel took {taken}")
 
 
+def run_metadata(seconds, seed):
+    import logging
+
+    import metadata
+
+    logging.getLogger("featurekit").setLevel(logging.ERROR)  # of each unknown field it would say so
+    rng = random.Random(seed)
+    pool = metadata.seeds()
+    end, count, read = time.monotonic() + seconds, 0, 0
+    while time.monotonic() < end:
+        read += metadata.check(metadata.mutated(rng, rng.choice(pool)))
+        count += 1
+    print(f"{count} features.json in {seconds} seconds; {read} described features")
+
+
 def run_atheris(seconds):
     import atheris
 
@@ -93,7 +109,11 @@ def main():
     parser.add_argument("--seed", type=int, default=0, help="of the own mutations")
     parser.add_argument("--own", action="store_true", help="do not use atheris")
     parser.add_argument("--png", action="store_true", help="PNG files instead of records")
+    parser.add_argument("--metadata", action="store_true", help="features.json instead")
     options = parser.parse_args()
+    if options.metadata:
+        run_metadata(options.seconds, options.seed)
+        return
     if options.png:
         run_png(options.seconds, options.seed)
         return
