@@ -43,14 +43,18 @@ class Contest:
         for process in self._processes.values():
             process.shutdown()
 
-    def medians(self, *arguments):
-        """Seconds of each contestant, the median of the rounds."""
+    def medians(self, *arguments, names=None):
+        """Seconds of each contestant, the median of the rounds; None for one that cannot do it.
+
+        `names` are those that can, by default all.
+        """
         results = {name: [] for name in self._processes}
         for _ in range(self._rounds + 1):
             for name, process in self._processes.items():
-                make = self._contestants[name]
-                results[name].append(process.submit(_seconds, make, arguments).result())
-        return {name: statistics.median(values[1:]) for name, values in results.items()}
+                if names is None or name in names:
+                    make = self._contestants[name]
+                    results[name].append(process.submit(_seconds, make, arguments).result())
+        return {name: _median(values[1:]) for name, values in results.items()}
 
     def run(self, name, function, *arguments):
         """What a function gives in a contestant's process; None if it does not take part."""
@@ -67,7 +71,7 @@ class Contest:
     def print_row(self, title, count, results):
         """One line: our time for an example, and how many times as long others take."""
         ours, *others = results.values()
-        row = "".join(f"{other / ours:>21.1f}x" for other in others)
+        row = "".join(f"{other / ours:>21.1f}x" if other else f"{'-':>22}" for other in others)
         print(f"{title:34}{ours / count * 1e6:>22.2f}{row}", flush=True)
 
     def print_missing(self):
@@ -76,9 +80,15 @@ class Contest:
             print(f"\n{name} did not take part: {module} is not installed")
 
 
+def _median(values):
+    return statistics.median(values) if values and None not in values else None
+
+
 def _seconds(make, arguments):
     with contextlib.redirect_stdout(io.StringIO()):  # what peers print is not for the table
         function = make(*arguments)
+        if function is None:
+            return None
         start = time.perf_counter()
         function()
         return time.perf_counter() - start

@@ -53,6 +53,7 @@ def requests(monkeypatch):
         return await fetch(self, path, version_id=version_id, start=start, end=end, **options)
 
     monkeypatch.setattr(s3fs.S3FileSystem, "_cat_file", counted)
+    s3fs.S3FileSystem.clear_instance_cache()
     return asked
 
 
