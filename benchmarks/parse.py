@@ -19,7 +19,7 @@ import statistics
 import struct
 import tempfile
 import time
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 
 import google_crc32c
@@ -210,6 +210,20 @@ def medians(processes, title, way, path, rounds):
     return {name: statistics.median(values[1:]) for name, values in results.items()}
 
 
+def two_threads(path, title, rounds):
+    """How many times as long two threads take for two files as one thread takes for one."""
+    read = functions("featurekit", title)[0]
+    ratios = []
+    with ThreadPoolExecutor(2) as pool:
+        for _ in range(rounds + 1):
+            start = time.perf_counter()
+            read(path)
+            middle = time.perf_counter()
+            list(pool.map(read, [path, path]))
+            ratios.append((time.perf_counter() - middle) / (middle - start))
+    return statistics.median(ratios[1:])
+
+
 def write_records(path, title, scale):
     make, count = SHAPES[title]
     rng = np.random.default_rng(0)
@@ -245,6 +259,10 @@ def main():
                 ours = results["featurekit"]
                 row = "".join(f"{results[peer] / ours:>17.1f}x" for peer in peers)
                 print(f"{f'{title}, {name}':42}{ours / count * 1e6:>14.2f}{row}", flush=True)
+            ratio = two_threads(path, title, options.rounds)
+            print(
+                f"{f'{title}, two threads, a file each':42}{ratio:>13.2f}x of one thread, one file"
+            )
     for name in missing:
         print(f"\n{name} is not installed, so nothing was compared with it")
     for process in processes.values():

@@ -1,10 +1,14 @@
 """Dataset: steps in any iterable, columns on disk, and steps decoded one by one."""
 
+import io
 import pickle
+import tracemalloc
 
 import numpy as np
+import PIL.Image
 import pytest
 
+import featurekit as fk
 from featurekit.connector import FeatureConnector
 from featurekit.connectors.class_label import ClassLabel
 from featurekit.connectors.dataset import Dataset
@@ -275,6 +279,30 @@ def test_only_the_steps_that_are_looked_at_are_decoded(frames):
     assert Frame.decoded == 2
     assert len(list(steps[10:20])) == 10
     assert Frame.decoded == 12
+
+
+def test_two_of_a_thousand_pictures_cost_the_memory_of_two():
+    picture = io.BytesIO()
+    noise = np.random.default_rng(0).integers(0, 256, (256, 256, 3), np.uint8)
+    PIL.Image.fromarray(noise).save(picture, "JPEG", quality=20)
+    features = fk.FeaturesDict({"steps": Dataset({"image": fk.Image(shape=(256, 256, 3))})})
+    record = features.serialize_example(
+        {"steps": [{"image": picture.getvalue()} for _ in range(1000)]}
+    )
+    steps = features.deserialize_example(record)["steps"]
+    assert steps[0]["image"].shape == (256, 256, 3)
+    del steps
+    tracemalloc.start()
+    try:
+        steps = features.deserialize_example(record)["steps"]
+        shown = [steps[3]["image"], steps[997]["image"]]
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert len(steps) == 1000
+    assert shown[0].nbytes == 256 * 256 * 3
+    # The stored files, twice at most on their way here, and two pictures: not a thousand.
+    assert peak < 2 * len(record) + 4 * shown[0].nbytes < 1000 * shown[0].nbytes / 3
 
 
 def test_an_episode_without_steps(frames):
