@@ -95,7 +95,6 @@ class WindowReader(ItemReader):
         self._source = source
         self._steps = steps
         self._parts = dict(parts)
-        self._counts = counts
         self._stride = stride
         self._padding = padding
         offsets = [span for _, span in self._parts.values()]
