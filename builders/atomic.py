@@ -20,6 +20,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from featurekit.builders.disk import fsync_path, fsync_tree, writing
+from featurekit.dataset.folders import INFO_FILE
 from featurekit.errors import BuildError
 
 __all__ = ["atomic_directory"]
@@ -56,10 +57,8 @@ def atomic_directory(target: str | os.PathLike[str], *, overwrite: bool = False)
         target.parent.mkdir(parents=True, exist_ok=True)
     with _build_lock(target) as lock:
         _clean_up(target, lock)
-        if os.path.lexists(target) and not overwrite:
-            raise BuildError(
-                "there is a dataset already", file=target, hint="load it, or build with overwrite"
-            )
+        if not overwrite:
+            _check_free(target)
         folder = _new_sibling(target, lock, _NEW)
         try:
             with writing(folder):
@@ -70,6 +69,23 @@ def atomic_directory(target: str | os.PathLike[str], *, overwrite: bool = False)
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
+
+
+def _check_free(target: Path) -> None:
+    """Refuse to replace anything but an empty folder, as a killed build of TFDS leaves it."""
+    if not os.path.lexists(target):
+        return
+    if (target / INFO_FILE).exists():
+        raise BuildError(
+            "there is a dataset already", file=target, hint="load it, or build with overwrite"
+        )
+    if target.is_dir() and not target.is_symlink() and not any(target.iterdir()):
+        return
+    raise BuildError(
+        f"there is {'a folder' if target.is_dir() else 'a file'} already, which is no dataset",
+        file=target,
+        hint="move it away, or build with overwrite",
+    )
 
 
 def _install(folder: Path, target: Path, lock: int, overwrite: bool) -> None:

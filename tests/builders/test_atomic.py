@@ -16,7 +16,7 @@ def build(target, text="whole", **options):
     with atomic_directory(target, **options) as folder:
         (folder / "sub").mkdir()
         (folder / "sub/data").write_text(text)
-        (folder / "info").write_text(text)
+        (folder / "dataset_info.json").write_text(text)
 
 
 def names(folder):
@@ -24,7 +24,7 @@ def names(folder):
 
 
 def content(target):
-    return [(target / name).read_text() for name in ("sub/data", "info")]
+    return [(target / name).read_text() for name in ("sub/data", "dataset_info.json")]
 
 
 def test_folder_appears_when_it_is_complete(tmp_path):
@@ -84,7 +84,7 @@ def test_existing_folder_is_replaced_on_request(tmp_path):
     (target / "extra").write_text("old")
     build(target, "new", overwrite=True)
     assert content(target) == ["new", "new"]
-    assert names(target) == ["info", "sub"]
+    assert names(target) == ["dataset_info.json", "sub"]
     assert names(tmp_path) == ["1.0.0"]
 
 
@@ -103,7 +103,11 @@ def test_existing_folder_comes_back_when_renaming_fails(tmp_path, monkeypatch):
     rename = os.rename
 
     def fail_for_new(source, destination):
-        if destination == target and "info" in names(source) and content(source)[0] == "new":
+        if (
+            destination == target
+            and "dataset_info.json" in names(source)
+            and content(source)[0] == "new"
+        ):
             raise PermissionError(13, "Permission denied")
         rename(source, destination)
 
@@ -340,3 +344,26 @@ def test_folder_that_cannot_be_made_is_an_error(tmp_path):
     with pytest.raises(WriteError) as caught:
         build(tmp_path / "file/pets/1.0.0")
     assert str(caught.value) == f"cannot write: Not a directory\n  at: {tmp_path}/file/pets"
+
+
+def test_an_empty_folder_counts_as_nothing(tmp_path):
+    target = tmp_path / "1.0.0"
+    target.mkdir()  # as a killed build of TFDS leaves it
+    build(target)
+    assert content(target) == ["whole", "whole"]
+
+
+@pytest.mark.parametrize("kind", ["file", "folder"])
+def test_what_is_no_dataset_is_kept_and_not_called_one(tmp_path, kind):
+    target = tmp_path / "1.0.0"
+    mine = target if kind == "file" else target / "mine"
+    mine.parent.mkdir(exist_ok=True)
+    mine.write_text("mine")
+    with pytest.raises(BuildError) as caught:
+        build(target)
+    assert str(caught.value) == (
+        f"there is a {kind} already, which is no dataset\n"
+        f"  at: {target}\n"
+        "  hint: move it away, or build with overwrite"
+    )
+    assert mine.read_text() == "mine"
