@@ -329,6 +329,11 @@ def _check_names(names: Iterable[str | bytes]) -> list[str]:
                 f"class name {name.strip()!r} is there twice", hint="every class needs its own name"
             )
         seen.add(name.strip())
+    if given and given[0].startswith("\ufeff"):
+        raise InvalidArgumentError(
+            f"class name {given[0]!r} begins with a byte order mark, which its file loses",
+            hint="read the names with encoding='utf-8-sig'",
+        )
     if padded := [name for name in given if name != name.strip()]:
         logging.getLogger("featurekit").warning(
             "class name %r has white space at an end, which the dataset's file of names loses",

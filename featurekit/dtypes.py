@@ -68,7 +68,7 @@ def _from_name(name: str) -> np.dtype[Any]:
         return bfloat16
     try:
         return _checked(np.dtype(name), name)
-    except TypeError:
+    except (TypeError, ValueError, SyntaxError):  # NumPy evaluates what looks like Python
         raise _unknown(name) from None
 
 

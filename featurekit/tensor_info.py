@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias, TypeVar
 
@@ -14,6 +15,7 @@ from featurekit.errors import InvalidArgumentError, short_repr
 __all__ = ["Shape", "TensorInfo", "Tree", "as_shape", "map_tree", "zip_trees"]
 
 Shape = tuple[int | None, ...]
+_MAX_VALUES = 2**56  # of every dtype NumPy can count their bytes
 _T = TypeVar("_T")
 _U = TypeVar("_U")
 
@@ -124,6 +126,11 @@ def as_shape(shape: Iterable[int | None]) -> Shape:
         raise _bad_shape(shape) from None
     if any(dim is not None and dim < 0 for dim in result):
         raise _bad_shape(shape)
+    if math.prod(dim for dim in result if dim) > _MAX_VALUES:
+        raise InvalidArgumentError(
+            f"no array can have the shape {short_repr(shape)}: it has more than 2**56 values",
+            hint="give None for a dimension that varies",
+        )
     return result
 
 

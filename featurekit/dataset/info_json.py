@@ -46,6 +46,7 @@ __all__ = [
 
 METADATA_FILE = "metadata.json"
 LICENSE_FILE = "LICENSE"
+_MAX_COUNT = 2**53  # of examples and of bytes: sums stay far below 2**63
 
 
 # Writing.
@@ -298,7 +299,10 @@ def _texts(value: Any) -> list[str]:
 def _integer(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, (int, str)):
         raise TypeError("expected an integer")
-    return int(value)
+    number = int(value)
+    if abs(number) > _MAX_COUNT:
+        raise ValueError("no dataset is as large")
+    return number
 
 
 def _urls(value: Any) -> list[str]:

@@ -198,6 +198,7 @@ def test_names_cannot_contradict_the_number_of_classes():
         ),
         ({"names": ["a", "b\r"]}, "class name 'b\\r' cannot be a line of a file"),
         ({"names": ["a", " "]}, "class name ' ' cannot be a line of a file"),
+        ({"names": ["\ufeffa", "b"]}, "class name '\\ufeffa' begins with a byte order mark"),
         ({"names": ["a", ""]}, "class name '' cannot be a line of a file"),
         ({"names": ["a", " a"]}, "class name 'a' is there twice"),
         ({"names": [b"\xff"]}, "class name b'\\xff' is not UTF-8"),

@@ -382,6 +382,13 @@ def test_float16_overflow_is_refused():
         ),
         ({"shape": 3}, InvalidArgumentError, "3 is not a shape"),
         ({"shape": (1.5,)}, InvalidArgumentError, "(1.5,) is not a shape"),
+        (
+            {"shape": (2**40, None, 2**40)},
+            InvalidArgumentError,
+            "no array can have the shape (1099511627776, None, 1099511627776): it has more than "
+            "2**56 values",
+        ),
+        ({"dtype": "9" * 5000}, InvalidTypeError, "is not the dtype of a feature"),
         ({"dtype": "int31"}, InvalidTypeError, "'int31' is not the dtype of a feature"),
         ({"dtype": np.datetime64}, InvalidTypeError, "is not the dtype of a feature"),
         (

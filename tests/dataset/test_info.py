@@ -130,6 +130,7 @@ GOOD = {"name": "toy", "version": "1.0.0", "splits": []}
         ({"splits": [{"name": 3}]}, "field 'name'"),
         ({"splits": [{"name": "a"}, {"name": "a"}]}, "two splits called 'a'"),
         ({"splits": [{"name": "a", "shardLengths": ["x"]}]}, "field 'shardLengths'"),
+        ({"splits": [{"name": "a", "shardLengths": ["9" * 30]}]}, "no dataset is as large"),
         ({"splits": [{"name": "a", "shardLengths": ["-1"]}]}, "integers from 0 on, got -1"),
         ({"splits": [{"name": "a", "numBytes": True}]}, "field 'numBytes'"),
         ({"description": 1}, "field 'description'"),
