@@ -15,6 +15,7 @@ from featurekit.dtypes import as_dtype, dtype_name
 from featurekit.errors import (
     EncodeTypeError,
     FeatureKeyError,
+    InvalidNameError,
     InvalidTypeError,
     add_path,
     did_you_mean,
@@ -157,13 +158,14 @@ class FeaturesDict(FeatureConnector, Mapping[str, FeatureConnector]):
             )
         if value.keys() == self._features.keys():
             return
-        if missing := [key for key in self._features if key not in value]:
-            optional = "; give None where it is missing" if len(missing) == 1 else ""
-            raise FeatureKeyError(
-                f"the example lacks {_names(missing)}",
-                hint=f"yield every feature that is declared{optional}",
-            )
         extra = [key for key in value if key not in self._features]
+        if missing := [key for key in self._features if key not in value]:
+            and_has = f", and has {_names(extra)}, which is not declared" if extra else ""
+            raise FeatureKeyError(
+                f"the example lacks {_names(missing)}{and_has}",
+                hint="yield every feature that is declared; one that may be missing needs "
+                "optional=True, and None where it is",
+            )
         raise FeatureKeyError(
             f"the example has {_names(extra)}, which the features do not declare"
             f"{did_you_mean(extra[0], self._features)}",
@@ -313,6 +315,13 @@ def table_html(rows: Iterable[tuple[str, str]]) -> str:
 def _check_key(key: Any) -> str:
     if not isinstance(key, str):
         raise InvalidTypeError(f"a feature's name must be str, got {short_repr(key)}")
+    try:
+        key.encode()
+    except UnicodeError:
+        raise InvalidNameError(
+            f"a feature's name must be UTF-8, got {short_repr(key)}",
+            hint="decode it with its own encoding first",
+        ) from None
     return key
 
 

@@ -250,7 +250,8 @@ def test_a_step_without_a_key_is_named(frames):
     assert str(caught.value) == (
         "the example lacks 'act'\n"
         "  at: steps[1] (FeaturesDict)\n"
-        "  hint: yield every feature that is declared; give None where it is missing"
+        "  hint: yield every feature that is declared; one that may be missing needs "
+        "optional=True, and None where it is"
     )
 
 

@@ -16,6 +16,7 @@ from featurekit.errors import (
     EncodeError,
     EncodeTypeError,
     FeatureKeyError,
+    InvalidNameError,
     InvalidTypeError,
     ParseError,
     SchemaError,
@@ -47,15 +48,25 @@ class TestNested(ConnectorSuite):
     )
     invalid = (
         Bad(
+            {"n": 1, "on": 2},
+            FeatureKeyError,
+            "the example lacks 'in', and has 'on', which is not declared\n"
+            "  hint: yield every feature that is declared; one that may be missing needs "
+            "optional=True, and None where it is",
+        ),
+        Bad(
             {"n": 1},
             FeatureKeyError,
             "the example lacks 'in'\n"
-            "  hint: yield every feature that is declared; give None where it is missing",
+            "  hint: yield every feature that is declared; one that may be missing needs "
+            "optional=True, and None where it is",
         ),
         Bad(
             {},
             FeatureKeyError,
-            "the example lacks 'n', 'in'\n  hint: yield every feature that is declared",
+            "the example lacks 'n', 'in'\n"
+            "  hint: yield every feature that is declared; one that may be missing needs "
+            "optional=True, and None where it is",
         ),
         Bad(
             {"n": 1, "in": {"text": "x", "label": 0}, "nn": 2},
@@ -331,3 +342,12 @@ def test_an_error_in_the_json_names_the_feature():
         FeatureConnector.from_json(json)
     assert "'' is not the dtype of a feature" in str(caught.value)
     assert "\n  at: a.b" in str(caught.value)
+
+
+def test_a_name_that_is_not_utf8_is_refused():
+    with pytest.raises(InvalidNameError) as caught:
+        FeaturesDict({"\ud800": np.int64})
+    assert str(caught.value) == (
+        "a feature's name must be UTF-8, got '\\ud800'\n"
+        "  hint: decode it with its own encoding first"
+    )

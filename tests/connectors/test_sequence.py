@@ -168,7 +168,8 @@ class TestOfDicts(ConnectorSuite):
             FeatureKeyError,
             "the example lacks 'b'\n"
             "  at: [1] (FeaturesDict)\n"
-            "  hint: yield every feature that is declared; give None where it is missing",
+            "  hint: yield every feature that is declared; one that may be missing needs "
+            "optional=True, and None where it is",
         ),
         Bad({"a": [1]}, FeatureKeyError, match="the example lacks 'b'"),
         Bad({}, FeatureKeyError, match="the example lacks 'a', 'b'"),
