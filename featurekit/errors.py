@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -392,5 +393,8 @@ def short_repr(value: object, limit: int = 80) -> str:
         return f"{len(value)} bytes beginning {bytes(value[:16])!r}"
     if isinstance(value, str) and len(value) > limit:
         return f"{value[: limit // 2]!r}... ({len(value)} characters)"
-    text = repr(value)
+    try:
+        text = re.sub(r"\n\s*", " ", repr(value))  # of an array: a message is one line
+    except Exception:
+        return f"a {type(value).__name__} that cannot be shown"
     return text if len(text) <= limit else f"{text[: limit - 3]}..."

@@ -191,6 +191,11 @@ def test_the_right_names_are_listed(name, choices, text):
     assert did_you_mean(name, choices).endswith(text)
 
 
+class Unshowable:
+    def __repr__(self):
+        raise RuntimeError
+
+
 @pytest.mark.parametrize(
     ("value", "text"),
     [
@@ -203,6 +208,8 @@ def test_the_right_names_are_listed(name, choices, text):
         ("y" * 100, f"'{'y' * 40}'... (100 characters)"),
         (list(range(100)), f"{str(list(range(100)))[:77]}..."),
         (None, "None"),
+        ({"x": np.zeros((2, 2), int)}, "{'x': array([[0, 0], [0, 0]])}"),
+        (Unshowable(), "a Unshowable that cannot be shown"),
     ],
 )
 def test_values_are_shown_shortly(value, text):
