@@ -19,6 +19,7 @@ from featurekit.dataset.info import DatasetInfo
 from featurekit.dataset.info_json import write_info
 from featurekit.dataset.load import DatasetReader
 from featurekit.dataset.version import Version
+from featurekit.errors import InvalidTypeError, short_repr
 
 __all__ = ["write_dataset"]
 
@@ -94,6 +95,11 @@ def write_dataset(
         num_processes=num_processes,
         quiet=quiet,
     )
+    if not isinstance(splits, Mapping):
+        raise InvalidTypeError(
+            f"splits must be a dict of examples, got {short_repr(splits)}",
+            hint="give {'train': examples}",
+        )
     for split, examples in splits.items():
         check_split(split, examples)
     pairs = {split: _with_keys(examples) for split, examples in splits.items()}

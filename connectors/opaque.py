@@ -31,9 +31,9 @@ class Opaque(FeatureConnector):
         self.content = content
         logging.getLogger("featurekit").warning(
             "the connector class %s is neither imported nor trusted: its feature gives the stored "
-            "values; import it first, or pass trust=[%r]",
+            "values; %s",
             class_name,
-            class_name.partition(".")[0],
+            _cure(class_name),
         )
 
     def get_tensor_info(self) -> TensorInfo:
@@ -44,7 +44,7 @@ class Opaque(FeatureConnector):
         """Refused: how to store a value is what is not known."""
         raise EncodeError(
             f"values of the unknown connector {self.class_name} cannot be stored",
-            hint=f"import the class first, or pass trust=[{self.class_name.partition('.')[0]!r}]",
+            hint=_cure(self.class_name),
         )
 
     def decode_batch_example(self, stored: Any) -> Any:
@@ -71,3 +71,10 @@ class Opaque(FeatureConnector):
     def __repr__(self) -> str:
         """Says which class is missing."""
         return f"Opaque({self.class_name})"
+
+
+def _cure(class_name: str) -> str:
+    package = class_name.partition(".")[0]
+    if package == "__main__":
+        return "a script or a notebook defined it: define it first, or build with it in a module"
+    return f"import it first, or pass trust=[{package!r}]"

@@ -343,7 +343,7 @@ class FeatureConnector(abc.ABC):
         Raises:
             SchemaError: The JSON does not describe a feature.
         """
-        trust = tuple(trust)
+        trust = registry.check_trust(trust)
         if not trust and registry.is_loading():
             return connector_from_json(value)
         return _load(value, trust, "the JSON of the features")
@@ -381,6 +381,10 @@ class FeatureConnector(abc.ABC):
             ) from None
         except (ValueError, RecursionError) as error:
             raise SchemaError(f"{FEATURES_FILE} is not JSON: {error}", file=path) from error
+        except OSError as error:
+            raise SchemaError(
+                f"{FEATURES_FILE} cannot be read: {error.strerror}", file=path
+            ) from error
         try:
             connector = _load(value, trust, str(path))
         except FeatureKitError as error:

@@ -18,9 +18,17 @@ import logging
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from featurekit.errors import SchemaError
+from featurekit.errors import InvalidTypeError, SchemaError, short_repr
 
-__all__ = ["LoadContext", "class_path", "load_class", "loading", "register", "resolve"]
+__all__ = [
+    "LoadContext",
+    "check_trust",
+    "class_path",
+    "load_class",
+    "loading",
+    "register",
+    "resolve",
+]
 
 ENTRY_POINT_GROUP = "featurekit.connectors"
 
@@ -109,8 +117,8 @@ def _from_trusted_package(name: str) -> type[Any] | None:
     except (ImportError, AttributeError) as error:
         raise SchemaError(
             f"cannot import the connector {name!r}: {error}",
-            hint="install the package that defines it, or leave it out of trust= to get "
-            "the stored values",
+            hint="install the package that defines it, or add its folder to PYTHONPATH; without "
+            "trust= the feature gives the stored values",
         ) from error
 
 
@@ -131,6 +139,22 @@ _context: contextvars.ContextVar[LoadContext] = contextvars.ContextVar(
 )
 
 
+def check_trust(trust: Iterable[str]) -> tuple[str, ...]:
+    """The packages to trust, as a tuple.
+
+    Raises:
+        InvalidTypeError: They are no list of names.
+    """
+    if isinstance(trust, Iterable) and not isinstance(trust, str):
+        names = tuple(trust)
+        if all(isinstance(name, str) for name in names):
+            return names
+    raise InvalidTypeError(
+        f"trust must be a list of packages, got {short_repr(trust)}",
+        hint="write for example trust=['my_package']",
+    )
+
+
 @contextlib.contextmanager
 def loading(trust: Iterable[str], what: str, *, log: bool = True) -> Iterator[LoadContext]:
     """Read metadata trusting some packages; unknown JSON fields are logged once, at the end.
@@ -140,7 +164,7 @@ def loading(trust: Iterable[str], what: str, *, log: bool = True) -> Iterator[Lo
         what: What is read, for the log.
         log: Whether to log; without, `unknown` of the context has the fields.
     """
-    context = LoadContext(tuple(trust))
+    context = LoadContext(check_trust(trust))
     token = _context.set(context)
     try:
         yield context

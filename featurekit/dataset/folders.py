@@ -16,7 +16,13 @@ from featurekit.dataset.naming import (
 )
 from featurekit.dataset.storage import is_file, list_folders, read_text, write_text
 from featurekit.dataset.version import Version
-from featurekit.errors import DatasetInfoError, DatasetNotFoundError, did_you_mean, short_repr
+from featurekit.errors import (
+    DatasetInfoError,
+    DatasetNotFoundError,
+    InvalidTypeError,
+    did_you_mean,
+    short_repr,
+)
 
 __all__ = [
     "INFO_FILE",
@@ -45,8 +51,13 @@ def default_data_dir(data_dir: str | os.PathLike[str] | None = None) -> str:
     '/data'
     """
     set_ones = (os.environ[name] for name in _VARIABLES if os.environ.get(name))
-    chosen = next(set_ones, _FALLBACK) if data_dir is None else os.fspath(data_dir)
-    return os.path.expanduser(chosen)
+    chosen = next(set_ones, _FALLBACK) if data_dir is None else data_dir
+    if not isinstance(chosen, (str, os.PathLike)):
+        raise InvalidTypeError(
+            f"data_dir must be a path, got {short_repr(chosen)}",
+            hint="give the folder that holds the datasets",
+        )
+    return os.path.expanduser(os.fspath(chosen))
 
 
 def dataset_dir(

@@ -7,15 +7,22 @@ from collections.abc import Iterable
 from typing import Any
 
 from featurekit.connector import FeatureConnector
-from featurekit.dataset.folders import INFO_FILE, default_data_dir, find_dataset
+from featurekit.dataset.folders import INFO_FILE, default_data_dir, find_dataset, list_versions
 from featurekit.dataset.formats import choose_format
 from featurekit.dataset.info import DatasetInfo
 from featurekit.dataset.info_json import read_info
 from featurekit.dataset.reading import ReadsExamples
 from featurekit.dataset.split_expressions import SplitLike
-from featurekit.dataset.storage import absolute
+from featurekit.dataset.storage import absolute, is_file
 from featurekit.dataset.text import TextMode
 from featurekit.dataset.version import Version
+from featurekit.errors import (
+    DatasetNotFoundError,
+    InvalidNameError,
+    InvalidTypeError,
+    short_repr,
+)
+from featurekit.registry import check_trust
 
 __all__ = ["DatasetReader", "builder", "builder_from_directory", "load"]
 
@@ -45,7 +52,7 @@ class DatasetReader(ReadsExamples):
         file_format: str | None = None,
     ) -> None:
         self._folder = absolute(folder)
-        self._info = read_info(self._folder, features=features, trust=trust)
+        self._info = read_info(self._folder, features=features, trust=check_trust(trust))
         choose_format(self._info, file_format)
 
     @property
@@ -125,10 +132,50 @@ def builder(
         DatasetNotFoundError: There is none; says what there is.
         DatasetInfoError: Its metadata is damaged, or the dataset is not there in that format.
     """
-    folder = os.path.expanduser(os.fspath(name))
-    if "://" not in folder and not os.path.isfile(os.path.join(folder, INFO_FILE)):
-        folder = find_dataset(str(name), default_data_dir(data_dir))
+    folder = _find(name, data_dir)
     return DatasetReader(folder, features=features, trust=trust, file_format=file_format)
+
+
+def _find(name: str | os.PathLike[str], data_dir: str | os.PathLike[str] | None) -> str:
+    """The folder that `name` is, or that it stands for."""
+    if not isinstance(name, (str, os.PathLike)):
+        raise InvalidTypeError(
+            f"expected the name or the folder of a dataset, got {short_repr(name)}",
+            hint="write for example 'mnist:3.0.1' or 'data/mnist/3.0.1'",
+        )
+    folder = os.path.expanduser(os.fspath(name))
+    if "://" in folder or is_file(os.path.join(folder, INFO_FILE)):
+        return folder
+    try:
+        return find_dataset(os.fspath(name), default_data_dir(data_dir))
+    except (DatasetNotFoundError, InvalidNameError) as error:
+        if (as_path := _no_dataset_in(folder, error)) is not None:
+            raise as_path from None
+        raise
+
+
+def _no_dataset_in(folder: str, error: Exception) -> DatasetNotFoundError | None:
+    """What is wrong with a path; None where it was hardly meant as one."""
+    if os.path.isfile(folder):
+        return DatasetNotFoundError(
+            "this is a file, not the folder of a dataset's version",
+            file=folder,
+            hint="give the folder that holds it, if it is a file of a dataset",
+        )
+    if versions := list_versions(folder):
+        return DatasetNotFoundError(
+            f"this folder has versions of a dataset, but is not one: it has no {INFO_FILE}",
+            file=folder,
+            hint=f"give the folder of one version: {os.path.join(folder, str(versions[-1]))!r}",
+        )
+    if os.sep not in folder or not isinstance(error, InvalidNameError):
+        return None
+    missing = not os.path.isdir(folder)
+    return DatasetNotFoundError(
+        "there is no such folder" if missing else f"the folder has no {INFO_FILE}",
+        file=folder,
+        hint="give the folder of a dataset's version, or its name: name[/config][:version]",
+    )
 
 
 def load(

@@ -15,7 +15,12 @@ from featurekit.dataset.item_reader import ItemReader
 from featurekit.dataset.iteration import ResumableIterator
 from featurekit.dataset.order import Order, Part, Repeated, Shuffled, Span
 from featurekit.dataset.prefetch import available_threads
-from featurekit.errors import InvalidArgumentError, InvalidTypeError, RecordIndexError
+from featurekit.errors import (
+    InvalidArgumentError,
+    InvalidTypeError,
+    RecordIndexError,
+    short_repr,
+)
 
 __all__ = ["Ordered"]
 
@@ -145,12 +150,20 @@ class Ordered(ItemsForFrameworks, Sequence[Any]):
         return self._epoch
 
     def take(self, count: int) -> Self:
-        """The first `count` examples."""
-        return self[:count]
+        """The first `count` examples.
+
+        Raises:
+            InvalidArgumentError: `count` is no integer from 0 on.
+        """
+        return self[: _check_number(count)]
 
     def skip(self, count: int) -> Self:
-        """All but the first `count` examples."""
-        return self[count:]
+        """All but the first `count` examples.
+
+        Raises:
+            InvalidArgumentError: `count` is no integer from 0 on.
+        """
+        return self[_check_number(count) :]
 
     def shuffle(self, seed: int) -> Self:
         """The examples in random order: another one for every seed and every epoch.
@@ -242,3 +255,17 @@ class Ordered(ItemsForFrameworks, Sequence[Any]):
         view = object.__new__(type(self))
         view.__dict__.update(self.__dict__, _order=order)
         return view
+
+
+def _check_number(count: SupportsIndex) -> int:
+    """A number of examples; a negative one would leave examples out unasked."""
+    try:
+        number = operator.index(count)
+    except TypeError:
+        number = -1
+    if number < 0:
+        raise InvalidArgumentError(
+            f"a number of examples must be an integer from 0 on, got {short_repr(count)}",
+            hint="write examples[:-1] to leave out the last one",
+        )
+    return number

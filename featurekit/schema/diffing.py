@@ -12,6 +12,7 @@ from featurekit.dataset.info import DatasetInfo
 from featurekit.dataset.info_json import read_info
 from featurekit.dataset.version import Version
 from featurekit.errors import InvalidArgumentError
+from featurekit.registry import check_trust
 from featurekit.schema.changes import Bump, Change, Level, bumped
 from featurekit.schema.dataset_statistics import read_or_compute_statistics
 from featurekit.schema.diff_features import feature_changes
@@ -124,10 +125,11 @@ def diff(
         >>> [(change.where, change.kind) for change in found.changes], found.bump.name
         ([('y', 'feature-added'), ('x', 'dtype')], 'MAJOR')
     """
-    before, after = _snapshot(old, tuple(trust)), _snapshot(new, tuple(trust))
+    trust = check_trust(trust)
+    before, after = _snapshot(old, trust), _snapshot(new, trust)
     moved: tuple[Finding, ...] = ()
     if drift is not None:
-        first, second = (_statistics(side, tuple(trust)) for side in (before, after))
+        first, second = (_statistics(side, trust) for side in (before, after))
         moved = tuple(find_drift(first, second, drift, file=after.folder))
     return Diff(before, after, tuple(_changes(before, after)), moved)
 

@@ -23,6 +23,7 @@ from featurekit.errors import (
     did_you_mean,
 )
 from featurekit.io.record_files import check_file_format, check_installed
+from featurekit.registry import check_trust
 from featurekit.schema.dataset_statistics import read_or_compute_statistics
 from featurekit.schema.drift import Thresholds, find_split_drift
 from featurekit.schema.findings import Finding, Findings
@@ -161,7 +162,7 @@ def validate(
         tuple(leakage_features),
         drift,
         file_rules,
-        tuple(trust),
+        check_trust(trust),
         num_processes,
         quiet,
     )

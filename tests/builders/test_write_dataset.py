@@ -110,3 +110,12 @@ def test_names_are_checked(tmp_path, name, version, config):
             name, {"train": squares(1)}, FEATURES, tmp_path, version=version, config=config
         )
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("splits", [None, [{"x": 1}]])
+def test_splits_are_a_dict(tmp_path, splits):
+    with pytest.raises(InvalidTypeError) as caught:
+        fk.write_dataset("a", splits, FEATURES, tmp_path)
+    assert str(caught.value) == (
+        f"splits must be a dict of examples, got {splits!r}\n  hint: give {{'train': examples}}"
+    )

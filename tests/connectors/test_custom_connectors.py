@@ -17,7 +17,7 @@ from featurekit.connectors.opaque import Opaque
 from featurekit.connectors.sequence import Sequence
 from featurekit.connectors.tensor import Tensor
 from featurekit.connectors.text import Text
-from featurekit.errors import EncodeError, SchemaError
+from featurekit.errors import EncodeError, InvalidTypeError, SchemaError
 from featurekit.io.columns import write_example
 from featurekit.io.ragged import RaggedTensor
 from featurekit.tensor_info import TensorInfo
@@ -388,7 +388,7 @@ def test_an_opaque_feature_keeps_its_json_and_takes_no_values(package):
     assert str(caught.value) == (
         f"values of the unknown connector {CUSTOM} cannot be stored\n"
         "  at: x (Opaque)\n"
-        "  hint: import the class first, or pass trust=['hostile_package']"
+        "  hint: import it first, or pass trust=['hostile_package']"
     )
 
 
@@ -411,8 +411,8 @@ def test_a_trusted_package_without_the_class_is_an_error(package):
     assert str(caught.value) == (
         "cannot import the connector 'hostile_package.connectors.Missing': module "
         "'hostile_package.connectors' has no attribute 'Missing'\n"
-        "  hint: install the package that defines it, or leave it out of trust= to get the "
-        "stored values"
+        "  hint: install the package that defines it, or add its folder to PYTHONPATH; without "
+        "trust= the feature gives the stored values"
     )
 
 
@@ -463,3 +463,23 @@ def test_html_of_a_custom_value_is_escaped():
     assert Percent().repr_html("<b>") == "&lt;b&gt;"
     assert Text().repr_html(b"<b>") == "&lt;b&gt;"
     assert Percent().repr_html(np.zeros((2, 3))) == "array of shape (2, 3), float64"
+
+
+def test_a_class_of_a_script_says_that_no_package_has_it():
+    feature = Opaque(class_name="__main__.Celsius", content={})
+    with pytest.raises(EncodeError) as caught:
+        feature.encode_example(1.0)
+    assert str(caught.value) == (
+        "values of the unknown connector __main__.Celsius cannot be stored\n"
+        "  hint: a script or a notebook defined it: define it first, or build with it in a module"
+    )
+
+
+@pytest.mark.parametrize("trust", ["my_package", 3, [3]])
+def test_trust_is_a_list_of_packages(trust):
+    with pytest.raises(InvalidTypeError) as caught:
+        FeatureConnector.from_json(Text().to_json(), trust=trust)
+    assert str(caught.value) == (
+        f"trust must be a list of packages, got {trust!r}\n"
+        "  hint: write for example trust=['my_package']"
+    )
