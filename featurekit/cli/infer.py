@@ -10,7 +10,7 @@ __all__ = ["command"]
 
 
 @click.command("infer")
-@click.argument("files", nargs=-1, required=True, type=click.Path(dir_okay=False))
+@click.argument("files", nargs=-1, required=True, type=click.Path())
 @click.option(
     "--format",
     "form",

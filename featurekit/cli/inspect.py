@@ -12,7 +12,7 @@ __all__ = ["command"]
 
 
 @click.command("inspect")
-@click.argument("file", type=click.Path(dir_okay=False))
+@click.argument("file", type=click.Path())
 @click.option("--records", type=click.IntRange(min=1), help="Look only at the first N records.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(file: str, records: int | None, as_json: bool) -> None:

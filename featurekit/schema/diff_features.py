@@ -54,7 +54,10 @@ def _name(path: Path) -> str:
 
 def _class_change(old: FeatureNode, new: FeatureNode, path: Path) -> Change:
     """Another class: readers get the same if arrays are alike, or the parts have one name."""
-    text = f"was {old.text}, and is {new.text}"
+    texts = old.text, new.text
+    if old.class_name == new.class_name:  # of two modules
+        texts = old.class_path, new.class_path
+    text = f"was {texts[0]}, and is {texts[1]}"
     args = (text, _name(path), old.class_path, new.class_path)
     if old.dtype is not None and (old.shape, old.dtype) == (new.shape, new.dtype):
         loses_names = old.names is not None and new.names is None

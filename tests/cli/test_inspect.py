@@ -280,3 +280,14 @@ def test_json_of_damaged_files_and_odd_numbers(write):
         "first": "record 1, byte 37: record is cut: the file ends after 3 of the 4 bytes of its "
         "payload's checksum",
     }
+
+
+@pytest.mark.parametrize("command", ["inspect", "infer"])
+def test_a_folder_is_no_file(tmp_path, command):
+    result = CliRunner().invoke(main, [command, str(tmp_path)])
+    assert result.exit_code == 1
+    assert result.stderr == (
+        "InvalidArgumentError: this is not a regular file\n"
+        f"  at: {tmp_path}\n"
+        "  hint: pass the path of one record file\n"
+    )

@@ -9,6 +9,7 @@ from click.testing import CliRunner
 
 import featurekit as fk
 from featurekit.cli import main
+from featurekit.connectors.opaque import Opaque
 from featurekit.errors import BuildError, InvalidArgumentError, MissingFileError
 from featurekit.schema import diff
 
@@ -483,3 +484,12 @@ def test_command(tmp_path, monkeypatch):
     assert github[1] == (
         "::warning title=breaking change::x: dtype was 'int64', and is 'int32' (MAJOR)"
     )
+
+
+def test_classes_of_one_name_are_told_apart_by_their_modules():
+    def custom(module):
+        return Opaque(class_name=f"{module}.Celsius", content={})
+
+    old, new = (fk.FeaturesDict({"t": custom(module)}) for module in ("mine", "yours"))
+    (change,) = fk.schema.diff(old, new).changes
+    assert change.message == "was mine.Celsius, and is yours.Celsius"
