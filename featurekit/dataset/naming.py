@@ -138,7 +138,7 @@ def check_inside(path: str, what: str) -> str:
 
     Raises:
         InvalidNameError: It is absolute, has a part that is empty, `.` or `..`, or
-            holds a NUL character.
+            holds a NUL character, or is not UTF-8.
 
     Example:
         >>> check_inside("train/part-00000", "a shard file name")
@@ -150,6 +150,10 @@ def check_inside(path: str, what: str) -> str:
             f"{what} leaves the folder of the dataset: {short_repr(path)}",
             hint="it must be relative, without '..', '.', empty parts and NUL characters",
         )
+    try:
+        path.encode()
+    except UnicodeError:
+        raise InvalidNameError(f"{what} is not UTF-8: {short_repr(path)}") from None
     return path
 
 

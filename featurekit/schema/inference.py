@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 
 from featurekit.connectors.features_dict import FeaturesDict
+from featurekit.dataset.index_files import INDEX_SUFFIX
 from featurekit.errors import (
     InvalidArgumentError,
     ParseError,
@@ -111,7 +112,8 @@ def infer(paths: Paths, *, records: int | None = None) -> Inferred:
     and bytes are pictures, sounds or text only if all of them are.
 
     Args:
-        paths: A TFRecord file of Examples or SequenceExamples, or several of one kind.
+        paths: A TFRecord file of Examples or SequenceExamples, or several of one kind; index
+            files among them are passed over.
         records: Look only at so many records of each file, from the first on.
 
     Raises:
@@ -136,6 +138,8 @@ def infer(paths: Paths, *, records: int | None = None) -> Inferred:
         FixedLenFeature(shape=(), dtype=<class 'numpy.int64'>, default_value=None)
     """
     files = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
+    # What matches the names of shards matches those of their index files too.
+    files = [path for path in files if not os.fspath(path).endswith(INDEX_SUFFIX)]
     if not files:
         raise InvalidArgumentError("expected one file or more, got none")
     seen = Statistics()

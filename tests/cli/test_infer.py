@@ -1,6 +1,7 @@
 """`featurekit infer`: whole outputs."""
 
 import json
+import pathlib
 import struct
 import zlib
 
@@ -147,3 +148,14 @@ ParseError: expected an Example, the record is text (6 bytes)
     assert (code, out) == (2, "")
     assert "Missing argument 'FILES...'" in error
     assert run(paths[0], "--records", "1")[0] == 0
+
+
+def test_index_files_are_passed_over(tmp_path):
+    features = fk.FeaturesDict({"x": np.int64})
+    folder = fk.write_dataset("a", {"train": [{"x": 1}]}, features, tmp_path).data_dir
+    CliRunner().invoke(main, ["index", folder])
+    files = sorted(str(path) for path in pathlib.Path(folder).glob("a-train*"))
+    assert len(files) == 2
+    result = CliRunner().invoke(main, ["infer", *files])
+    assert result.exit_code == 0, result.stderr
+    assert "# Fits all that was looked at: 1 record of 1 file." in result.stdout

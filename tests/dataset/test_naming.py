@@ -170,6 +170,10 @@ def test_paths_that_stay_inside(path):
             ),
         ),
         (
+            lambda: check_inside("\ud800", "a shard file name"),
+            "a shard file name is not UTF-8: '\\ud800'",
+        ),
+        (
             lambda: DatasetReference.parse("mnist:1.0"),
             (
                 "cannot read 'mnist:1.0'\n"
