@@ -14,6 +14,8 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 from torch.utils.data import DataLoader, Dataset, IterableDataset  # noqa: E402
 
 pytestmark = [
+    # JAX, where another test has used it, warns of every fork.
+    pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning"),
     pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning"),
     pytest.mark.filterwarnings("ignore:This DataLoader will create"),
     pytest.mark.filterwarnings("ignore:.*pin_memory.*"),

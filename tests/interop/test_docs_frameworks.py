@@ -12,6 +12,8 @@ from featurekit.builders.catalog.digits import Digits
 DOCS = pathlib.Path(__file__).parents[2] / "docs"
 
 pytestmark = [
+    # JAX, where another test has used it, warns of every fork.
+    pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning"),
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
     pytest.mark.filterwarnings("ignore::UserWarning"),
 ]

@@ -12,7 +12,11 @@ import featurekit as fk
 
 PACKAGES = {"array_record": "array_record", "parquet": "pyarrow"}
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+pytestmark = [
+    # JAX, where another test has used it, warns of every fork.
+    pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning"),
+    pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning"),
+]
 
 
 @pytest.fixture(scope="module", params=PACKAGES)

@@ -11,6 +11,8 @@ server = pytest.importorskip("moto.server", reason="moto is not installed")
 s3fs = pytest.importorskip("s3fs", reason="s3fs is not installed")
 
 pytestmark = [
+    # JAX, where another test has used it, warns of every fork.
+    pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning"),
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
