@@ -9,7 +9,7 @@ from featurekit.connector import encode_at
 from featurekit.connectors.features_dict import FeaturesDict
 from featurekit.connectors.sequence import Sequence
 from featurekit.errors import EncodeTypeError, short_repr
-from featurekit.layout import OpaqueInfo
+from featurekit.layout import OpaqueInfo, has_opaque
 from featurekit.steps import Steps
 from featurekit.tensor_info import TensorInfo, Tree, map_tree
 
@@ -94,7 +94,7 @@ class Dataset(Sequence):
         return type(self).decode_example is not Dataset.decode_example
 
     def _steps(self, stored: Any, rank: int = 0) -> Any:
-        if _has_opaque(self._feature.get_serialized_info()):
+        if has_opaque(self._feature.get_serialized_info()):
             # Nobody knows which of the stored values of an unknown class are whose step's.
             return super().decode_batch_example(stored) if rank else super().decode_example(stored)
         return Steps(self._feature, stored, rank=rank)
@@ -104,9 +104,3 @@ def _add_level(info: TensorInfo) -> TensorInfo:
     if isinstance(info, OpaqueInfo):
         return info
     return info.replace(dataset_lvl=info.dataset_lvl + 1)
-
-
-def _has_opaque(infos: Tree[TensorInfo]) -> bool:
-    if isinstance(infos, Mapping):
-        return any(_has_opaque(info) for info in infos.values())
-    return isinstance(infos, OpaqueInfo)

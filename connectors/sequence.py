@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Mapping
 from typing import Any, Self
@@ -18,7 +19,8 @@ from featurekit.connectors.features_dict import (
 )
 from featurekit.errors import EncodeError, EncodeTypeError, InvalidArgumentError, short_repr
 from featurekit.feature_json import ProtoContent
-from featurekit.layout import OpaqueInfo
+from featurekit.layout import OpaqueInfo, has_opaque
+from featurekit.nesting import common_length
 from featurekit.tensor_info import TensorInfo, Tree, map_tree
 
 __all__ = ["Sequence"]
@@ -191,14 +193,26 @@ class Sequence(FeatureConnector):
             )
         return pick(infos, encoded)
 
-    @property
+    @functools.cached_property
     def is_plain(self) -> bool:
-        """Whether the elements need no decoding."""
+        """Whether the elements need no decoding, nor a look at their number."""
         own = type(self).decode_example is not Sequence.decode_example
-        return self._feature.is_plain and not own
+        return self._feature.is_plain and not own and not self._holds_dicts
+
+    @functools.cached_property
+    def _holds_dicts(self) -> bool:
+        """Whether several lists are stored, which must have one length."""
+        infos = self._feature.get_serialized_info()
+        return isinstance(infos, Mapping) and not has_opaque(infos)
 
     def decode_example(self, stored: Any) -> Any:
-        """Decode all elements."""
+        """Decode all elements.
+
+        Raises:
+            DecodeError: The lists of a dict have different lengths, or an element is damaged.
+        """
+        if self._holds_dicts:
+            common_length(stored, "elements")
         return self._feature.decode_batch_example(stored)
 
     def decode_batch_example(self, stored: Any) -> Any:

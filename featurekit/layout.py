@@ -32,10 +32,19 @@ from featurekit.errors import (
     short_repr,
 )
 from featurekit.io.columns import Column, ColumnSpec, read_columns, read_example, write_example
-from featurekit.leaves import Leaf, ListLeaf, OpaqueInfo, OpaqueLeaf, Path, Wire, make_leaf
+from featurekit.leaves import (
+    Leaf,
+    ListLeaf,
+    OpaqueInfo,
+    OpaqueLeaf,
+    Path,
+    Wire,
+    has_opaque,
+    make_leaf,
+)
 from featurekit.tensor_info import TensorInfo, Tree
 
-__all__ = ["Layout", "OpaqueInfo"]
+__all__ = ["Layout", "OpaqueInfo", "has_opaque"]
 
 
 class Layout:

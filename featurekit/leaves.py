@@ -23,11 +23,11 @@ from featurekit.errors import (
 )
 from featurekit.io.columns import Column, ColumnSpec, Kind
 from featurekit.io.ragged import RaggedTensor
-from featurekit.tensor_info import Shape, TensorInfo
+from featurekit.tensor_info import Shape, TensorInfo, Tree
 from featurekit.values import as_array, check_shape
 from featurekit.wire_values import from_wire, kind_of, solve_shape, to_wire
 
-__all__ = ["Leaf", "ListLeaf", "OpaqueInfo", "OpaqueLeaf", "make_leaf"]
+__all__ = ["Leaf", "ListLeaf", "OpaqueInfo", "OpaqueLeaf", "has_opaque", "make_leaf"]
 
 Array = np.ndarray[Any, Any]
 Path = tuple[str, ...]
@@ -39,6 +39,13 @@ class OpaqueInfo(TensorInfo):
 
     def __init__(self) -> None:
         super().__init__((), object)
+
+
+def has_opaque(infos: Tree[TensorInfo]) -> bool:
+    """Whether the class of some nested feature is not known."""
+    if isinstance(infos, Mapping):
+        return any(has_opaque(info) for info in infos.values())
+    return isinstance(infos, OpaqueInfo)
 
 
 class Leaf(abc.ABC):

@@ -8,15 +8,16 @@ the decoded elements are put back into lists of the same lengths.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from featurekit.errors import DecodeError
 from featurekit.io.ragged import RaggedTensor
 from featurekit.tensor_info import TensorInfo, Tree, map_tree, zip_trees
 
-__all__ = ["map_nested", "stack", "take_apart", "unstack"]
+__all__ = ["common_length", "map_nested", "stack", "take_apart", "unstack"]
 
 
 def take_apart(stored: Any, inner_rank: int) -> tuple[np.ndarray[Any, Any], Callable[[Any], Any]]:
@@ -112,3 +113,31 @@ def stack(elements: Sequence[Any], info: Tree[TensorInfo]) -> Any:
 
 def _shapes_differ(elements: Sequence[Any]) -> bool:
     return len({np.shape(element) for element in elements}) > 1
+
+
+def common_length(stored: Any, what: str) -> int:
+    """The number of elements of nested dicts of sequences, the same in all of them.
+
+    Args:
+        stored: A sequence, or nested dicts of sequences.
+        what: What the elements are called, for the message.
+
+    Raises:
+        DecodeError: The sequences have different lengths.
+    """
+    counts = dict(_counts(stored))
+    if len(set(counts.values())) > 1:
+        shown = ", ".join(f"{count} of {key!r}" for key, count in sorted(counts.items()))
+        raise DecodeError(
+            f"the {what} have different numbers of values: {shown}",
+            hint="the record is damaged; write it again",
+        )
+    return next(iter(counts.values()), 0)
+
+
+def _counts(columns: Any, key: str = "") -> Iterator[tuple[str, int]]:
+    if isinstance(columns, Mapping):
+        for name, column in columns.items():
+            yield from _counts(column, f"{key}/{name}" if key else name)
+    elif columns is not None:
+        yield key, len(columns)

@@ -9,8 +9,9 @@ from typing import Any, overload
 import numpy as np
 
 from featurekit.connector import FeatureConnector
-from featurekit.errors import DecodeError, RecordIndexError, UnsupportedError, add_path
+from featurekit.errors import RecordIndexError, UnsupportedError, add_path
 from featurekit.io.ragged import RaggedTensor
+from featurekit.nesting import common_length
 
 __all__ = ["Steps"]
 
@@ -42,7 +43,7 @@ class Steps(Sequence[Any]):
         self._feature = feature
         self._columns = columns
         self._rank = rank
-        self._indices = range(_count(columns))
+        self._indices = range(common_length(columns, "steps"))
 
     @property
     def feature(self) -> FeatureConnector:
@@ -147,26 +148,6 @@ class Steps(Sequence[Any]):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(len={len(self)})"
-
-
-def _count(columns: Any) -> int:
-    """Number of steps, the same in all columns."""
-    counts = dict(_counts(columns))
-    if len(set(counts.values())) > 1:
-        shown = ", ".join(f"{count} of {key!r}" for key, count in sorted(counts.items()))
-        raise DecodeError(
-            f"the steps have different numbers of values: {shown}",
-            hint="the record is damaged; write it again",
-        )
-    return next(iter(counts.values()), 0)
-
-
-def _counts(columns: Any, key: str = "") -> Iterator[tuple[str, int]]:
-    if isinstance(columns, Mapping):
-        for name, column in columns.items():
-            yield from _counts(column, f"{key}/{name}" if key else name)
-    elif columns is not None:
-        yield key, len(columns)
 
 
 def _row(columns: Any, number: int) -> Any:

@@ -428,3 +428,17 @@ def test_lengths_that_make_no_sense(length):
 def test_the_elements_need_a_feature(feature):
     with pytest.raises(InvalidTypeError, match="expected a connector"):
         Sequence(feature)
+
+
+@pytest.mark.parametrize("b", [[1, 2, 3], []], ids=["more", "none"])
+def test_a_record_whose_lists_differ_in_length_is_refused(b):
+    features = FeaturesDict({"s": Sequence({"a": np.int64, "b": np.int64})})
+    record = write_example({"s/a": np.array([1]), "s/b": np.array(b, np.int64)})
+    for read in (features.deserialize_example, lambda record: features.deserialize_each([record])):
+        with pytest.raises(DecodeError) as error:
+            read(record)
+        assert str(error.value) == (
+            f"the elements have different numbers of values: 1 of 'a', {len(b)} of 'b'\n"
+            "  at: s (Sequence)\n"
+            "  hint: the record is damaged; write it again"
+        )
