@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from featurekit.errors import DecodeError
+
 __all__ = ["Pixels", "fit", "luma", "put"]
 
 Pixels = np.ndarray[Any, np.dtype[Any]]
@@ -39,7 +41,15 @@ def fit(
         dtype: uint8 or uint16.
         widen: Factor from 8 to 16 bits.
         gamma: As of `luma`.
+
+    Raises:
+        DecodeError: Pictures do not have that many channels.
     """
+    if channels is not None and channels > 4:
+        raise DecodeError(
+            f"a picture has at most 4 channels, and the feature has {channels}",
+            hint="the metadata is damaged, or meant for a Tensor",
+        )
     if channels is not None and channels != pixels.shape[-1]:
         pixels = _to_channels(pixels, channels, gamma)
     if pixels.dtype == dtype:

@@ -320,3 +320,10 @@ def test_importing_the_connectors_imports_no_codec():
         "sys.exit(len({'PIL', 'simplejpeg', 'av'} & set(sys.modules)))"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("channels", [5, 10**12])
+def test_more_channels_than_pictures_have(channels):
+    data = encode_png(np.zeros((2, 2, 3), np.uint8))
+    with pytest.raises(DecodeError, match=f"at most 4 channels, and the feature has {channels}"):
+        decode_png(data, channels, np.dtype(np.uint8))
