@@ -176,7 +176,7 @@ def decode_png(
     Raises:
         DecodeError: The file is damaged, or larger or smaller than declared.
     """
-    if _KERNEL is not None and channels <= 4:
+    if _KERNEL is not None and (channels is None or channels <= 4):
         found = _KERNEL.decode(data, channels, size, limits.MAX_PIXELS, out)
         if found is not None:
             return put(fit(found, channels, dtype, widen=257), out)
