@@ -2,9 +2,8 @@
 
 import importlib.util
 
-# Without compiled kernels, the module that calls them cannot be imported, nor is it used.
-collect_ignore = (
-    []
-    if importlib.util.find_spec("featurekit.native.columns")
-    else ["featurekit/io/columns_native.py"]
-)
+collect_ignore = ["tests/helpers"]
+
+if not importlib.util.find_spec("featurekit.native.columns"):
+    # Without compiled kernels, the module that calls them cannot be imported, nor is it used.
+    collect_ignore.append("featurekit/io/columns_native.py")
