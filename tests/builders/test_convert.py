@@ -121,7 +121,7 @@ def test_what_is_there_already_is_refused(dataset, tmp_path):
 def test_an_existing_folder_is_replaced_only_if_asked_for(dataset, file_format, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "precious").touch()
-    with pytest.raises(BuildError, match="there is a dataset already"):
+    with pytest.raises(BuildError, match="there is a folder already, which is no dataset"):
         convert_dataset(dataset.data_dir, file_format, tmp_path / "out")
     assert (tmp_path / "out" / "precious").exists()
     convert_dataset(dataset.data_dir, file_format, tmp_path / "out", overwrite=True, quiet=True)
