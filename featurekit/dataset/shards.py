@@ -159,22 +159,15 @@ class RecordFileShard:
     a place in it.
 
     Args:
-        path: Of the file.
+        path: Of the file, or its URL.
         count: How many records it should have.
         file_format: The format.
 
     Raises:
         MissingFileError: There is no such file.
-        UnsupportedError: It lies behind a URL.
     """
 
     def __init__(self, path: str, count: int, file_format: str) -> None:
-        if "://" in path:
-            raise UnsupportedError(
-                f"files of the format {file_format!r} are read from local folders only",
-                file=path,
-                hint="copy the dataset to this machine, or convert it to tfrecord",
-            )
         _open(path)
         self._path = path
         self._count = count
@@ -198,8 +191,11 @@ class RecordFileShard:
 
     def read(self, indices: Indices) -> list[bytes]:
         """The records with these numbers."""
-        file = self._checked()
-        return [file[index] for index in np.asarray(indices).tolist()]
+        file, wanted = self._checked(), np.asarray(indices, np.int64)
+        records = [b""] * len(wanted)
+        for place in np.argsort(wanted).tolist():  # so that each row group is read once
+            records[place] = file[int(wanted[place])]
+        return records
 
     def _checked(self) -> RecordFile:
         file = self._file

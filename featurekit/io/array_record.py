@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any, NoReturn
 
 from featurekit.errors import CorruptRecordError
+from featurekit.io.local_copy import local_file
 from featurekit.io.record_reader import RecordReader
 from featurekit.io.record_writer import RecordWriter
 from featurekit.optional import import_optional
@@ -29,8 +30,10 @@ _BUFFER_BYTES = 1 << 16
 class ArrayRecordReader(RecordReader):
     """The records of an ArrayRecord file, as bytes: a sequence that reads on demand.
 
+    Of a file behind a URL the library reads a local copy, see `featurekit.io.local_copy`.
+
     Args:
-        path: The file.
+        path: The file, or its URL.
 
     Raises:
         MissingFileError: There is no such file; raised when it is first needed.
@@ -46,8 +49,9 @@ class ArrayRecordReader(RecordReader):
     """
 
     def _open_file(self) -> Any:
+        local = local_file(self._path)
         file = import_library().ArrayRecordReader(
-            self._path, _READER_OPTIONS, file_reader_buffer_size=_BUFFER_BYTES
+            local.path, _READER_OPTIONS, file_reader_buffer_size=_BUFFER_BYTES
         )
         if not file.ok():
             raise CorruptRecordError(
@@ -71,17 +75,13 @@ class ArrayRecordReader(RecordReader):
         return record
 
     def __iter__(self) -> Iterator[bytes]:
-        file = self._open_checked()  # a file of its own: it has a position
+        file = self._open_file()  # a file of its own: it has a position
         for index in range(self._count(file)):
             try:
                 record: bytes = file.read()
             except (RuntimeError, IndexError) as error:
                 self._fail(error, index)
             yield record
-
-    def _open_checked(self) -> Any:
-        self._opened()
-        return self._open_file()
 
     def _fail(self, error: Exception, index: int) -> NoReturn:
         self.close()  # after a fault it gives nothing more, not even what is whole

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import os
 import stat
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from featurekit.errors import InvalidArgumentError, InvalidTypeError, MissingFileError
+from featurekit.errors import (
+    DownloadError,
+    InvalidArgumentError,
+    InvalidTypeError,
+    MissingFileError,
+)
 
-__all__ = ["ByteFile", "LocalFile", "RemoteFile", "open_file", "path_text"]
+__all__ = ["ByteFile", "LocalFile", "RemoteFile", "SeekableFile", "open_file", "path_text"]
 
 _READ_AHEAD = 1 << 22  # bytes; a request to a store costs as much time as about a megabyte
 
@@ -173,5 +179,46 @@ class RemoteFile:
         return found
 
     def _fetch(self, offset: int, size: int) -> bytes:
-        data: bytes = self._connected().cat_file(self._inner, start=offset, end=offset + size)
+        try:
+            data: bytes = self._connected().cat_file(self._inner, start=offset, end=offset + size)
+        except OSError as error:  # which says nothing against the file's content
+            raise DownloadError(
+                f"the file cannot be fetched: {error}", file=self.path, hint="read it again"
+            ) from error
+        return data
+
+
+class SeekableFile(io.RawIOBase):
+    """A file with a position, as libraries want it.
+
+    Args:
+        file: Where the bytes are.
+    """
+
+    def __init__(self, file: ByteFile) -> None:
+        self._source = file
+        self._position = 0
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def seekable(self) -> bool:
+        """It is."""
+        return True
+
+    def tell(self) -> int:
+        """The position."""
+        return self._position
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
+        """Move the position."""
+        start = {os.SEEK_SET: 0, os.SEEK_CUR: self._position, os.SEEK_END: self._source.size}
+        self._position = start[whence] + offset
+        return self._position
+
+    def read(self, size: int = -1, /) -> bytes:
+        """The next bytes, all of them where there are as many."""
+        data = self._source.pread(self._source.size if size < 0 else size, self._position)
+        self._position += len(data)
         return data

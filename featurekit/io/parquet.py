@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from featurekit.errors import CorruptRecordError, FeatureKitError, short_repr
+from featurekit.io.files import LocalFile, SeekableFile, open_file
 from featurekit.io.record_reader import RecordReader
 from featurekit.io.record_writer import RecordWriter
 from featurekit.optional import import_optional
@@ -31,7 +32,7 @@ class ParquetReader(RecordReader):
     Asking for a record reads its row group, of which the latest one is kept.
 
     Args:
-        path: The file.
+        path: The file, or its URL; of one behind a URL the footer and row groups are fetched.
 
     Raises:
         MissingFileError: There is no such file; raised when it is first needed.
@@ -66,12 +67,13 @@ class ParquetReader(RecordReader):
     def _read(self, file: Any, index: int) -> bytes:
         try:
             record = file.record(index)
+        except FeatureKitError:
+            raise
         except _faults() as error:
             self._fail(f"the record cannot be read: {error}", index, error)
         return self._checked(record, index)
 
     def __iter__(self) -> Iterator[bytes]:
-        self._opened()
         file = self._open_file()  # so that records asked for meanwhile do not change its group
         try:
             for index in range(self._count(file)):
@@ -94,9 +96,11 @@ class _OpenFile:
     """A Parquet file that is open, and the row group read last."""
 
     def __init__(self, path: str) -> None:
+        file = open_file(path)
+        source = path if isinstance(file, LocalFile) else SeekableFile(file)
         # No threads, which a forked process would wait for.
         self._file = import_library().ParquetFile(
-            path, pre_buffer=False, page_checksum_verification=True
+            source, pre_buffer=False, page_checksum_verification=True
         )
         self._column = self._find_column(path)
         groups = self._file.metadata

@@ -54,7 +54,7 @@ def open_records(path: str | os.PathLike[str], file_format: str = "tfrecord") ->
     """The records of a file; it is opened when it is first needed.
 
     Args:
-        path: The file, not compressed as a whole.
+        path: The file, or a URL that fsspec knows; not compressed as a whole.
         file_format: `tfrecord`, `array_record` or `parquet`.
 
     Raises:

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Self, SupportsIndex, overload
 
 from featurekit.errors import InvalidTypeError, RecordIndexError
-from featurekit.io.files import LocalFile, path_text
+from featurekit.io.files import path_text
 
 __all__ = ["RecordReader"]
 
@@ -21,7 +21,7 @@ class RecordReader(abc.ABC):
     The file is opened when it is first needed. Readers can be pickled, and are closed then.
 
     Args:
-        path: The file.
+        path: The file, or its URL.
 
     Raises:
         MissingFileError: There is no such file; raised when it is first needed.
@@ -36,7 +36,7 @@ class RecordReader(abc.ABC):
 
     @abc.abstractmethod
     def _open_file(self) -> Any:
-        """Open the file, which exists."""
+        """Open the file, if it is a regular one: libraries wait for the writer of a pipe."""
 
     @abc.abstractmethod
     def _close_file(self, file: Any) -> None:
@@ -85,7 +85,6 @@ class RecordReader(abc.ABC):
 
     def _opened(self) -> Any:
         if self._file is None:
-            LocalFile(self._path)  # refuses what is no regular file before a library waits on it
             self._file = self._open_file()
         return self._file
 

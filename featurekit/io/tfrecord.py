@@ -28,7 +28,7 @@ from featurekit.io.compression import (
     compressor,
     detect,
 )
-from featurekit.io.files import LocalFile, path_text
+from featurekit.io.files import ByteFile, open_file, path_text
 from featurekit.io.framing import frame
 from featurekit.io.index import RecordIndex, indexed, read_indexed, scan
 from featurekit.io.stream import Loss, OnCorrupt, RecordStream
@@ -51,7 +51,7 @@ class TFRecordReader:
     opened when it is first needed, and seen as it was then.
 
     Args:
-        path: The file.
+        path: The file, or its URL.
         compression: "GZIP", "ZLIB", None (or "NONE") for none, or "auto" to tell from the
             first bytes of the file.
         on_corrupt: What to do at a damaged place. "raise" raises, after all records before
@@ -111,7 +111,7 @@ class TFRecordReader:
         self._index = index
         self._packed_length: int | None = None  # number of records of a compressed file
         self._lost = Loss()
-        self._file: LocalFile | None = None
+        self._file: ByteFile | None = None
 
     @property
     def path(self) -> str:
@@ -190,10 +190,10 @@ class TFRecordReader:
             source = Inflater(file, self._compression, salvage=self._on_corrupt != "raise")
         return RecordStream(source, self._on_corrupt, self._check_crc)
 
-    def _open(self) -> LocalFile:
+    def _open(self) -> ByteFile:
         file = self._file
         if file is None:
-            file = LocalFile(self._path)
+            file = open_file(self._path)
             if self._detect:
                 self._compression = detect(file)
             if self._compression is not None and self._index is not None:

@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import random
 
 import golden
 import numpy as np
@@ -14,7 +15,6 @@ from featurekit.errors import (
     DatasetNotFoundError,
     MissingFileError,
     SchemaError,
-    UnsupportedError,
 )
 from featurekit.io import files
 
@@ -123,6 +123,41 @@ def test_episodes(bucket):
         assert golden.difference(one["steps"], other["steps"]) is None
 
 
+@pytest.mark.parametrize(
+    ("name", "package"), [("fmt_array_record", "array_record"), ("fmt_parquet_250", "pyarrow")]
+)
+def test_other_formats(bucket, name, package):
+    pytest.importorskip(package)
+    path = golden.ROOT / "formats" / name
+    bucket[0].put(str(path), f"/data/{name}", recursive=True)
+    source = fk.load(name, "train", data_dir="memory://data")
+    local = fk.load(name, "train", data_dir=path.parent)
+    for one, other in zip(source.shuffle(1), local.shuffle(1), strict=True):
+        assert golden.difference(one, other) is None
+    batch, same = (data.batches(16, threads=2)[0] for data in (source, local))
+    assert (batch["id"] == same["id"]).all()
+    again = pickle.loads(pickle.dumps(source))
+    assert golden.difference(again[len(again) - 1], local[len(local) - 1]) is None
+
+
+def test_row_groups_are_fetched_once_a_batch(bucket, tmp_path):
+    pytest.importorskip("pyarrow")
+    features = fk.FeaturesDict({"id": np.int64, "data": fk.Text()})
+    rows = [(i, {"id": i, "data": random.Random(i).randbytes(2000)}) for i in range(300)]
+    folder = tmp_path / "data"
+    fk.write_dataset("rows", {"train": rows}, features, folder, file_format="parquet", quiet=True)
+    bucket[0].put(str(folder), "/data", recursive=True)
+    source = fk.load("rows", "train", data_dir="memory://data")
+    wanted = [250, 10, 150, 290, 20, 110]
+    local = fk.load("rows", "train", data_dir=folder)
+    expected = [int(local[i]["id"]) for i in wanted]
+    bucket[1].clear()
+    assert source[wanted].batches(6)[0]["id"].tolist() == expected
+    sizes = [size for name, size in bucket[1] if "parquet" in name]
+    # The footer, the first group, and the other two in one request.
+    assert [round(size, -5) for size in sizes] == [100_000, 200_000, 400_000]
+
+
 # What cannot be.
 
 
@@ -154,11 +189,3 @@ def test_damage_says_where(source, bucket):
     with pytest.raises(CorruptRecordError) as error:
         list(fk.load("many", "train", data_dir="memory://data"))
     assert error.value.file == url
-
-
-def test_formats_that_need_a_local_file(bucket):
-    bucket[0].put(
-        str(golden.ROOT / "formats/fmt_array_record"), "/data/fmt_array_record", recursive=True
-    )
-    with pytest.raises(UnsupportedError, match="are read from local folders only"):
-        fk.load("fmt_array_record", "train", data_dir="memory://data")[0]
