@@ -4,10 +4,12 @@
 
 Everybody reads the same examples and gets NumPy values: featurekit, TFDS (`as_numpy`) and the
 package tfrecord from the TFRecord files that featurekit wrote, Grain and TFDS's data source from
-ArrayRecord files, Hugging Face datasets from its own Arrow files. Each contestant has a process of
-its own; each round runs all of them, in turn, and the medians of the rounds are compared. A
-figure is how many times as long as featurekit the other one took. Opening counts. For the
-comparison: `pip install tensorflow-cpu tensorflow-datasets array-record grain tfrecord datasets`.
+ArrayRecord files, Hugging Face datasets from its own Arrow files, MosaicML Streaming from MDS
+files, webdataset from tar files; the pictures in all of them are the same bytes. Each contestant
+has a process of its own; each round runs all of them, in turn, and the medians of the rounds are
+compared. A figure is how many times as long as featurekit the other one took. Opening counts.
+For the comparison: `pip install tensorflow-cpu tensorflow-datasets array-record grain tfrecord
+datasets mosaicml-streaming webdataset`.
 """
 
 import argparse
@@ -18,7 +20,7 @@ import tempfile
 
 from contest import Contest
 from examples import TO_READ, features
-from readers import CONTESTANTS, NEEDS, WAYS, peak_memory
+from readers import CONTESTANTS, EPISODES, NEEDS, WAYS, peak_memory
 
 
 def write(title, count, folder):
@@ -64,6 +66,72 @@ def write_arrow(folder, target):
     return target
 
 
+def stored_examples(folder):
+    """The examples as plain values, pictures as the bytes that are stored."""
+    import featurekit as fk
+
+    builder = fk.builder_from_directory(folder)
+    has_images = "image" in builder.info.features
+    decoders = {"image": fk.SkipDecoding()} if has_images else None
+    return builder.as_data_source("train", decoders=decoders, text="str")
+
+
+def write_streaming(folder, target, title):
+    """The same examples in the files of MosaicML Streaming; it has no nested ones."""
+    from streaming import MDSWriter
+
+    columns = {
+        "tabular": {
+            "id": "int64",
+            "score": "float32",
+            "text": "str",
+            "vector": "ndarray:float32:16",
+        },
+        "png 28x28": {"image": "bytes", "label": "int64"},
+        "jpeg 256x256": {"image": "bytes", "label": "int64"},
+    }
+    if title not in columns:
+        return None
+    with MDSWriter(out=target, columns=columns[title]) as writer:
+        for example in stored_examples(folder):
+            writer.write(example)
+    return target
+
+
+def write_tar(folder, target, title):
+    """The same examples in tar files, a file a value; there are no nested ones."""
+    from webdataset import ShardWriter
+
+    if title == EPISODES:
+        return None
+    os.makedirs(target)
+    with ShardWriter(os.path.join(target, "%06d.tar"), maxcount=10_000, verbose=0) as writer:
+        for index, example in enumerate(stored_examples(folder)):
+            writer.write({"__key__": f"{index:08d}", **tar_files(example, title)})
+    return target
+
+
+def tar_files(example, title):
+    """The files of an example, by the extensions that say how to read them."""
+    if "image" in example:
+        extension = "jpg" if "jpeg" in title else "png"
+        return {extension: example["image"], "cls": example["label"]}
+    scalars = {"id": int(example["id"]), "score": float(example["score"])}
+    return {"json": scalars, "txt": example["text"], "npy": example["vector"]}
+
+
+def write_all(title, count, folder, contest):
+    """The examples in the files of each contestant; their folders by format."""
+    ours = write(title, count, os.path.join(folder, "tfrecord"))
+    folders = {"tfrecord": ours}
+    folders["array_record"] = contest.run("tfds", write_array_records, title, count, folder)
+    folders["datasets"] = contest.run("datasets", write_arrow, ours, os.path.join(folder, "arrow"))
+    for name, write_theirs in {"streaming": write_streaming, "webdataset": write_tar}.items():
+        target = os.path.join(folder, name)
+        folders[name] = contest.run(name, write_theirs, ours, target, title)
+    return folders
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--rounds", type=int, default=5)
@@ -77,13 +145,7 @@ def main():
         for title in [options.only] if options.only else TO_READ:
             count = max(1, int(TO_READ[title][1] * options.scale))
             with tempfile.TemporaryDirectory() as folder:
-                folders = {"tfrecord": write(title, count, os.path.join(folder, "tfrecord"))}
-                folders["array_record"] = contest.run(
-                    "tfds", write_array_records, title, count, folder
-                )
-                folders["datasets"] = contest.run(
-                    "datasets", write_arrow, folders["tfrecord"], os.path.join(folder, "arrow")
-                )
+                folders = write_all(title, count, folder, contest)
                 for way, names in WAYS.items():
                     results = contest.medians(way, title, folders, names=names)
                     contest.print_row(f"{title}, {way}", 1 if "first" in way else count, results)

@@ -14,13 +14,14 @@ import numpy as np
 
 BATCH = 256
 EPISODES = "episodes"
+EVERYBODY = ("featurekit", "tfds", "grain", "tfrecord", "datasets", "streaming", "webdataset")
 
 # What to do, and who can.
 WAYS = {
-    "first example": ("featurekit", "tfds", "grain", "tfrecord", "datasets"),
-    "one by one": ("featurekit", "tfds", "grain", "tfrecord", "datasets"),
-    "in batches": ("featurekit", "tfds", "grain"),
-    "at random": ("featurekit", "tfds", "datasets"),
+    "first example": EVERYBODY,
+    "one by one": EVERYBODY,
+    "in batches": ("featurekit", "tfds", "grain", "webdataset"),
+    "at random": ("featurekit", "tfds", "datasets", "streaming"),
     "shuffled batches": ("featurekit", "grain"),
 }
 
@@ -79,7 +80,6 @@ def grain(way, title, folders):
 
 def tfrecord(way, title, folders):
     """The package tfrecord, which knows no features: they are spelt out, pictures decoded."""
-    from PIL import Image
     from tfrecord.reader import tfrecord_loader
 
     kinds = {
@@ -88,18 +88,13 @@ def tfrecord(way, title, folders):
         "jpeg 256x256": {"image": "byte", "label": "int"},
     }
 
-    def decoded(example):
-        if "image" in example:
-            example["image"] = np.asarray(Image.open(io.BytesIO(example["image"])))
-        return example
-
     if title not in kinds:
         return None
 
     def read():
         paths = sorted(glob.glob(os.path.join(folders["tfrecord"], "*.tfrecord*")))
         records = (one for path in paths for one in tfrecord_loader(path, None, kinds[title]))
-        examples = map(decoded, records)
+        examples = map(with_pixels, records)
         return next(examples) if way == "first example" else consume(examples)
 
     return read
@@ -120,12 +115,52 @@ def datasets(way, title, folders):
     return read
 
 
+def streaming(way, title, folders):
+    """MosaicML Streaming, from its own MDS files; pictures are decoded with Pillow."""
+    from streaming import StreamingDataset
+    from streaming.base.util import clean_stale_shared_memory
+
+    if folders["streaming"] is None:
+        return None
+    clean_stale_shared_memory()
+
+    def read():
+        data = StreamingDataset(local=folders["streaming"], batch_size=1)
+        if way == "at random":
+            return consume(with_pixels(data[index]) for index in shuffled(len(data)))
+        examples = map(with_pixels, data)
+        return next(examples) if way == "first example" else consume(examples)
+
+    return read
+
+
+def webdataset(way, title, folders):
+    """webdataset, from tar files."""
+    import webdataset
+
+    if folders["webdataset"] is None:
+        return None
+    names = ("json", "txt", "npy") if title == "tabular" else ("png;jpg", "cls")
+
+    def read():
+        paths = sorted(glob.glob(os.path.join(folders["webdataset"], "*.tar")))
+        data = webdataset.WebDataset(paths, shardshuffle=False)
+        examples = data.decode("l8" if "28x28" in title else "rgb8").to_tuple(*names)
+        if way == "in batches":
+            examples = examples.batched(batch_of(title))
+        return next(iter(examples)) if way == "first example" else consume(examples)
+
+    return read
+
+
 CONTESTANTS = {
     "featurekit": featurekit,
     "tfds": tfds,
     "grain": grain,
     "tfrecord": tfrecord,
     "datasets": datasets,
+    "streaming": streaming,
+    "webdataset": webdataset,
 }
 
 NEEDS = {
@@ -133,6 +168,8 @@ NEEDS = {
     "grain": "grain",
     "tfrecord": "tfrecord",
     "datasets": "datasets",
+    "streaming": "streaming",
+    "webdataset": "webdataset",
 }
 
 
@@ -143,6 +180,15 @@ def batch_of(title):
 def consume(examples):
     for example in examples:
         realised(example)
+
+
+def with_pixels(example):
+    """Decode the picture of an example with Pillow, for libraries that leave it to others."""
+    if "image" in example:
+        from PIL import Image
+
+        example["image"] = np.asarray(Image.open(io.BytesIO(example["image"])))
+    return example
 
 
 def realised(example):
