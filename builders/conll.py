@@ -6,12 +6,11 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from featurekit.builders.base import GeneratorBasedBuilder
 from featurekit.builders.config import BuilderConfig
+from featurekit.builders.sentence_files import SentenceFilesBuilder
 from featurekit.connector import FeatureConnector
 from featurekit.connectors.features_dict import FeaturesDict
-from featurekit.dataset.info import DatasetInfo
-from featurekit.errors import BuildError, InvalidArgumentError
+from featurekit.errors import BuildError
 
 __all__ = ["ConllBuilderConfig", "ConllDatasetBuilder"]
 
@@ -38,7 +37,7 @@ class ConllBuilderConfig(BuilderConfig):
         return FeaturesDict(self.ordered_features)
 
 
-class ConllDatasetBuilder(GeneratorBasedBuilder, skip_registration=True):
+class ConllDatasetBuilder(SentenceFilesBuilder, skip_registration=True):
     """A builder whose examples are the sentences of CoNLL files.
 
     Sentences end with an empty line or one that begins with `-DOCSTART-`. Subclasses state
@@ -46,27 +45,7 @@ class ConllDatasetBuilder(GeneratorBasedBuilder, skip_registration=True):
     `_split_generators` (which gives paths to `_generate_examples`).
     """
 
-    @property
-    def builder_config(self) -> Any:
-        """The config.
-
-        Raises:
-            InvalidArgumentError: There is none.
-        """
-        if self._builder_config is None:
-            raise InvalidArgumentError(
-                f"{type(self).__name__} has no config, which says what the columns are",
-                hint="state BUILDER_CONFIGS",
-            )
-        return self._builder_config
-
-    def create_dataset_info(self, **fields: Any) -> DatasetInfo:
-        """A `DatasetInfo` with the features of the config.
-
-        Args:
-            **fields: As `DatasetInfo` takes them.
-        """
-        return self.dataset_info_from_configs(features=self.builder_config.features_dict, **fields)
+    _described = "columns"
 
     def _generate_examples(
         self, filepaths: str | os.PathLike[str] | list[Any]

@@ -6,12 +6,10 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from featurekit.builders.base import GeneratorBasedBuilder
 from featurekit.builders.config import BuilderConfig
+from featurekit.builders.sentence_files import SentenceFilesBuilder
 from featurekit.connector import FeatureConnector
 from featurekit.connectors.features_dict import FeaturesDict
-from featurekit.dataset.info import DatasetInfo
-from featurekit.errors import InvalidArgumentError
 from featurekit.optional import import_optional
 
 __all__ = [
@@ -92,7 +90,7 @@ def get_xtreme_pos_example(
     return {name: [token[columns[name]] for token in kept] for name in features}
 
 
-class ConllUDatasetBuilder(GeneratorBasedBuilder, skip_registration=True):
+class ConllUDatasetBuilder(SentenceFilesBuilder, skip_registration=True):
     """A builder whose examples are the sentences of CoNLL-U files.
 
     Subclasses state `VERSION` and `BUILDER_CONFIGS`, and define `_info` (with
@@ -100,27 +98,7 @@ class ConllUDatasetBuilder(GeneratorBasedBuilder, skip_registration=True):
     `_generate_examples`).
     """
 
-    @property
-    def builder_config(self) -> Any:
-        """The config.
-
-        Raises:
-            InvalidArgumentError: There is none.
-        """
-        if self._builder_config is None:
-            raise InvalidArgumentError(
-                f"{type(self).__name__} has no config, which says what the features are",
-                hint="state BUILDER_CONFIGS",
-            )
-        return self._builder_config
-
-    def create_dataset_info(self, **fields: Any) -> DatasetInfo:
-        """A `DatasetInfo` with the features of the config.
-
-        Args:
-            **fields: As `DatasetInfo` takes them.
-        """
-        return self.dataset_info_from_configs(features=self.builder_config.features_dict, **fields)
+    _described = "features"
 
     def _generate_examples(
         self,
